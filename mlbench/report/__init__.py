@@ -1,0 +1,60 @@
+"""Results to tables to text: the table is built once, each format renders it.
+
+A cell has a value, for machines, and a text, for people. A format is a function from a report to
+a text, registered in the group ``mlbench.reports``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    key: str
+    """Name of the value in csv and json."""
+    heading: str | None
+    """What people read above it; None for a value that only machines are given."""
+    is_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value and how people read it."""
+
+    value: Any
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under a title."""
+
+    title: str
+    group: Mapping[str, Any]
+    """What the rows have in common, for machines."""
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    """What a reader of the rows must know."""
+
+    def shown(self) -> list[int]:
+        """Return the positions of the columns that people are shown."""
+        return [n for n, column in enumerate(self.columns) if column.heading is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Tables made from some inputs."""
+
+    inputs: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+class Renderer(Protocol):
+    """Returns a report in one format."""
+
+    def __call__(self, report: Report) -> str:
+        """Return the text, with a newline at its end."""

@@ -1,0 +1,1 @@
+"""Who trains: one module an engine."""
