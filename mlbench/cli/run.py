@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mlbench.launch.run import Ending
     from mlbench.launch.series import Series
     from mlbench.plan import RunPlan
+    from mlbench.submission.records import RunRecord
 
 
 @click.command()
@@ -99,6 +100,7 @@ def _run_one(series: "Series", number: int, progress: str) -> "Ending":
         ending = run_plan(plan, record, series.launcher, watch)
     click.echo(f"log: {plan.log_file}")
     click.echo(f"record: {record.folder}")
+    click.echo(_throughput(record))
     if ending.exit_code not in _ORDERLY:
         if ending.details:
             click.echo(ending.details.rstrip(), err=True)
@@ -110,6 +112,22 @@ def _run_one(series: "Series", number: int, progress: str) -> "Ending":
     if ending.exit_code is ExitCode.OK and not verdict.passed:
         return Ending(ExitCode.NOT_COMPLIANT, f"{plan.log_file} breaks rule set {plan.ruleset}")
     return ending
+
+
+def _throughput(record: "RunRecord") -> str:
+    """Return how fast the steps were, and what is counted and what is left out."""
+    from mlbench.runlog.metrics import WARMUP_STEPS, read_metrics, summarise
+
+    summary = summarise(read_metrics(record.metrics_file), WARMUP_STEPS)
+    if summary is None or summary.samples_per_second is None:
+        return f"throughput: not measured, no step behind the first {WARMUP_STEPS}"
+    return (
+        f"throughput: {summary.samples_per_second:,.0f} samples/s, "
+        f"{summary.tokens_per_second:,.0f} real tokens/s, "
+        f"{summary.padded_tokens_per_second:,.0f} with padding "
+        f"(without the first {summary.warmup_steps} steps and "
+        f"{summary.evaluation_seconds:.1f} s of evaluations)"
+    )
 
 
 def _describe(series: "Series", plan: "RunPlan") -> str:

@@ -54,13 +54,19 @@ class OptimizerConfig(Record):
     """LAMB and its learning-rate schedule, in the reference's terms."""
 
     name: Literal["lamb"] = "lamb"
+    """The optimizer of the benchmark."""
 
     learning_rate: Annotated[float, Field(gt=0)] = 4e-4
     """`opt_base_learning_rate`: the rate at the end of the warmup."""
 
     beta_1: Annotated[float, Field(ge=0, lt=1)] = 0.9
+    """`opt_lamb_beta_1`: memory of the gradient's mean."""
+
     beta_2: Annotated[float, Field(ge=0, lt=1)] = 0.999
+    """`opt_lamb_beta_2`: memory of the gradient's square."""
+
     epsilon: Annotated[float, Field(gt=0)] = 1e-6
+    """`opt_lamb_epsilon`: added to the root of the square."""
 
     weight_decay_rate: Annotated[float, Field(ge=0)] = 0.01
     """Not applied to biases and LayerNorm."""

@@ -63,6 +63,9 @@ class SummaryMetrics:
     elapsed: Seconds
 
 
+WARMUP_STEPS = 20
+"""Steps at the start that a run's throughput leaves out."""
+
 Metrics = StepMetrics | EvaluationMetrics | SummaryMetrics
 
 _KINDS: dict[str, type[Metrics]] = {

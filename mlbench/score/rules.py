@@ -10,7 +10,7 @@ _RUNS = {
     10: (
         *("bert", "transformer", "gnmt", "rnnt", "minigo", "ncf", "dlrm_dcnv2"),
         *("stable_diffusion", "gnn", "rgat", "llama2_70b_lora", "llama31_8b", "flux1"),
-        "gpt_oss_20b",
+        *("gpt_oss_20b", "dlrmv4"),
     ),
     40: ("unet3d",),
 }

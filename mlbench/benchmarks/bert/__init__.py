@@ -17,10 +17,15 @@ class BertModel(Record):
     """Shape of a BERT. The defaults are BERT-large, the model of the benchmark."""
 
     hidden_size: Annotated[int, Field(ge=8)] = 1024
+    """Width of a token's representation."""
     num_hidden_layers: Annotated[int, Field(ge=1)] = 24
+    """Transformer layers."""
     num_attention_heads: Annotated[int, Field(ge=1)] = 16
+    """Heads of each attention; they divide the hidden size."""
     intermediate_size: Annotated[int, Field(ge=8)] = 4096
+    """Width of the feed-forward layers."""
     max_position_embeddings: Annotated[int, Field(ge=8)] = 512
+    """Longest sequence the model can take."""
     hidden_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
     """Dropout after embeddings, attention and feed-forward layers."""
     attention_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1

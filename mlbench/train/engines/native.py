@@ -35,8 +35,8 @@ class NativeEngine:
         benchmark: Benchmark = registry.load(Group.BENCHMARK, plan.config.benchmark)
         self._implementation = benchmark.implementation()
         torch.manual_seed(derive_seed(plan.seed, "init"))
-        model = self._implementation.build_model(plan.config.model, plan.vocabulary_size)
-        self._module = self._implementation.PretrainingLoss(model).to(context.device)
+        self.model = self._implementation.build_model(plan.config.model, plan.vocabulary_size)
+        self._module = self._implementation.PretrainingLoss(self.model).to(context.device)
         self._strategy: Strategy = registry.load(Group.STRATEGY, plan.config.parallel.strategy)(
             context
         )
