@@ -24,7 +24,8 @@ setup: .venv/ready  ## Make .venv with mlbench and its pinned dependencies
 	$(BIN)/python -m pip install --quiet $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) \
 	  "$$(grep '^torch==' requirements.lock)"
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps \
+	  --no-build-isolation --editable .
 	@touch $@
 
 run: setup  ## Train a tiny BERT to its target, check the log, show the leaderboard
@@ -48,7 +49,7 @@ bench: setup  ## Measure mlbench itself into build/bench.json; one part: ONLY=cl
 	$(BIN)/python -m tests.bench $(ONLY)
 
 docs: setup  ## Build the documentation into build/site
-	$(BIN)/python -m tests.reference docs/cli.md
+	$(BIN)/python -m tests.reference
 	$(BIN)/mkdocs build --quiet --strict
 
 lock: setup  ## Pin the versions now installed in .venv

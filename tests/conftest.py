@@ -129,7 +129,7 @@ def official_rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 NOW = datetime(2026, 11, 30, 12, 0, 5, tzinfo=UTC)
-TWO_CORES = Machine(num_cores=2, native_bf16=False)
+TWO_CORES = Machine(num_cores=2, cpu_bf16=False)
 
 PlanOf = Callable[..., RunPlan]
 """Settings, and keywords, to a plan of the small config."""

@@ -4,14 +4,19 @@ from pathlib import Path
 
 import pytest
 
+from mlbench.config.load import load_config
 from mlbench.data.manifest import load_manifest
 from mlbench.errors import DataError, ExitCode, PreflightError
 from mlbench.plan import RunPlan
 from mlbench.plan.machine import Machine, probe_machine
+from mlbench.plan.resolve import system_name
 from mlbench.vocabulary import Precision
 from tests.conftest import PlanOf
 
-EIGHT_GPUS = Machine(num_cores=64, native_bf16=True, accelerators=("H200",) * 8)
+EIGHT_GPUS = Machine(
+    num_cores=64, cpu_bf16=False, accelerators=("H200",) * 8, accelerators_bf16=True
+)
+EIGHT_V100 = Machine(num_cores=64, cpu_bf16=True, accelerators=("V100",) * 8)
 
 
 def test_a_plan_says_where_everything_goes(plan_of: PlanOf, tmp_path: Path) -> None:
@@ -44,6 +49,17 @@ def test_devices_decide_precision_and_threads(plan_of: PlanOf) -> None:
     gpu = plan_of("train.precision=auto", machine=EIGHT_GPUS)
     assert (gpu.device, gpu.precision, gpu.threads_per_rank) == ("cuda", Precision.BF16, 32)
     assert plan_of(machine=EIGHT_GPUS).precision is Precision.FP32
+    assert plan_of("train.precision=auto", machine=EIGHT_V100).precision is Precision.FP32
+    on_cpu = plan_of("train.precision=auto", "launch.device=cpu", machine=EIGHT_V100)
+    assert (on_cpu.device, on_cpu.precision) == ("cpu", Precision.BF16)
+    with pytest.raises(PreflightError, match="nvidia-smi shows no device"):
+        plan_of("launch.device=cuda")
+
+
+def test_the_systems_name_is_safe_as_a_folder(plan_of: PlanOf, small_config: Path) -> None:
+    odd = small_config.with_name("мой config (1).yaml")
+    odd.write_text(small_config.read_text("utf-8"), "utf-8")
+    assert system_name(load_config(str(odd))) == "config-1"
 
 
 def test_more_ranks_than_devices_are_refused_unless_asked_for(plan_of: PlanOf) -> None:
@@ -101,4 +117,4 @@ def test_settings_that_change_what_is_measured_make_another_entry(plan_of: PlanO
 def test_this_machine_can_be_probed() -> None:
     machine = probe_machine()
     assert machine.num_cores >= 1
-    assert isinstance(machine.native_bf16, bool)
+    assert isinstance(machine.cpu_bf16, bool)

@@ -9,24 +9,56 @@ import subprocess
 import sys
 import tempfile
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
+from mlbench.benchmarks import Benchmark
 from mlbench.benchmarks.bert import BERT
 from mlbench.check import Verdict
-from mlbench.errors import PreflightError
+from mlbench.errors import PreflightError, UsageError, did_you_mean
 
 _ROUND = re.compile(r"(?:training_results_)?v(\d+\.\d+)")
+_RULESET = re.compile(r"\d+\.\d+\.\d+")
 _TIMEOUT_SECONDS = 120
 _SEPARATOR = re.compile(r"\n-{30}\n")
 _CHATTER = re.compile(r"^(INFO|ERROR|WARNING) - ?|^\*\* Logging output.*$", re.MULTILINE)
 _NOISE = re.compile(r"^ ?(Running compliance on file|Compliance checks|FAILED|SUCCESS).*$", re.M)
 
 
+def known_rulesets() -> list[str]:
+    """Return the training rule sets that mlperf-logging ships, oldest first."""
+    checker = find_spec("mlperf_logging")
+    folders = checker.submodule_search_locations if checker else None
+    names = [
+        folder.name.removeprefix("training_")
+        for root in folders or ()
+        for folder in (Path(root) / "compliance_checker").glob("training_*")
+    ]
+    found = [name for name in names if _RULESET.fullmatch(name)]
+    return sorted(found, key=lambda ruleset: [int(part) for part in ruleset.split(".")])
+
+
+def require_ruleset(ruleset: str, benchmark: Benchmark) -> None:
+    """Check that a benchmark can be checked against a rule set, before anything is run.
+
+    Raises:
+        UsageError: there is no such rule set, or it is newer than the benchmark.
+    """
+    known = known_rulesets()
+    if ruleset not in known:
+        near = did_you_mean(ruleset, known)
+        raise UsageError(f"unknown rule set {ruleset!r}{near} (known: {', '.join(known)})")
+    if known.index(ruleset) > known.index(benchmark.last_ruleset):
+        last = benchmark.last_ruleset
+        raise UsageError(f"rule set {ruleset} does not know {benchmark.name}; its last is {last}")
+
+
 def check_officially(log: Path, ruleset: str) -> Verdict:
     """Return the verdict of mlperf-logging's compliance checker.
 
     Raises:
-        PreflightError: the checker could not be run at all, or does not know the rule set.
+        PreflightError: the checker could not be run at all.
+        UsageError: it does not know the rule set.
     """
     with tempfile.TemporaryDirectory(prefix="mlbench-check-") as scratch:
         command = official_command(log, ruleset)
@@ -44,7 +76,8 @@ def check_officially(log: Path, ruleset: str) -> Verdict:
             raise PreflightError(f"MLPerf's compliance checker did not run: {error}") from error
     output = done.stdout + done.stderr
     if "invalid choice" in output:
-        raise PreflightError(f"MLPerf's compliance checker does not know rule set {ruleset}")
+        known = ", ".join(known_rulesets())
+        raise UsageError(f"unknown rule set {ruleset!r} (known: {known})")
     passed = done.returncode == 0 and "SUCCESS" in output
     return Verdict(
         path=log,

@@ -136,6 +136,9 @@ class LaunchConfig(Record):
     launcher: str = "torchrun"
     """Name of a launcher."""
 
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """What ranks compute on; `auto` is accelerators where the machine has some."""
+
     nproc_per_node: Annotated[int, Field(ge=1, le=64)] = 1
     """Ranks on each node."""
 

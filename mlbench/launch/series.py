@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mlbench import registry
+from mlbench.benchmarks import Benchmark
+from mlbench.check.official import require_ruleset
 from mlbench.config.load import LoadedConfig
 from mlbench.config.show import to_yaml
 from mlbench.data.manifest import load_manifest
@@ -13,7 +15,7 @@ from mlbench.launch.run import create_record
 from mlbench.plan import RunPlan
 from mlbench.plan.layout import entry_folder, system_file
 from mlbench.plan.machine import probe_machine
-from mlbench.plan.resolve import Surroundings, resolve, system_name
+from mlbench.plan.resolve import Surroundings, resolve, ruleset, system_name
 from mlbench.registry import Group
 from mlbench.seeds import SEED_BITS, derive_seed, fresh_seed
 from mlbench.submission.description import describe, save_description
@@ -56,13 +58,16 @@ def prepare_series(loaded: LoadedConfig, results: Path, num_runs: int) -> Series
     """Gather what the runs depend on.
 
     Raises:
+        UsageError: the rule set does not know the benchmark.
         DataError: there are no prepared data.
     """
     config = loaded.config
+    benchmark: Benchmark = registry.load(Group.BENCHMARK, config.benchmark)
+    require_ruleset(ruleset(config, benchmark), benchmark)
     return Series(
         loaded=loaded,
         surroundings=Surroundings(
-            benchmark=registry.load(Group.BENCHMARK, config.benchmark),
+            benchmark=benchmark,
             manifest=load_manifest(config.data.path),
             machine=probe_machine(),
             results=results,

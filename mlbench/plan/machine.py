@@ -8,6 +8,8 @@ from pathlib import Path
 import psutil
 
 _NVIDIA_SMI_TIMEOUT_SECONDS = 20
+_BF16_CAPABILITY = 8.0
+"""Compute capability of the first NVIDIA devices with bf16: Ampere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,19 +18,22 @@ class Machine:
 
     num_cores: int
     """CPU cores this process may use."""
-    native_bf16: bool
-    """Whether the processor, or every accelerator, multiplies bf16 in hardware."""
+    cpu_bf16: bool
+    """Whether the processor multiplies bf16 in hardware."""
     accelerators: tuple[str, ...] = ()
     """Model name of each accelerator."""
+    accelerators_bf16: bool = False
+    """Whether every accelerator multiplies bf16 in hardware."""
 
 
 def probe_machine() -> Machine:
     """Return what this machine has."""
-    accelerators = _accelerators()
+    devices = _nvidia_devices()
     return Machine(
         num_cores=_usable_cores(),
-        native_bf16=bool(accelerators) or _cpu_has_bf16(),
-        accelerators=accelerators,
+        cpu_bf16=_cpu_has_bf16(),
+        accelerators=tuple(name for name, _ in devices),
+        accelerators_bf16=all(capability >= _BF16_CAPABILITY for _, capability in devices),
     )
 
 
@@ -47,11 +52,11 @@ def _cpu_has_bf16() -> bool:
     return "avx512_bf16" in flags or "amx_bf16" in flags
 
 
-def _accelerators() -> tuple[str, ...]:
-    """Return the NVIDIA devices that ranks can use, by the driver's own tool."""
+def _nvidia_devices() -> list[tuple[str, float]]:
+    """Return name and compute capability of each NVIDIA device, by the driver's own tool."""
     if not shutil.which("nvidia-smi"):
-        return ()
-    command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+        return []
+    command = ["nvidia-smi", "--query-gpu=name,compute_cap", "--format=csv,noheader"]
     try:
         done = subprocess.run(
             command,
@@ -60,6 +65,7 @@ def _accelerators() -> tuple[str, ...]:
             timeout=_NVIDIA_SMI_TIMEOUT_SECONDS,
             check=True,
         )
-    except (OSError, subprocess.SubprocessError):
-        return ()
-    return tuple(line.strip() for line in done.stdout.splitlines() if line.strip())
+        lines = [line.rpartition(",") for line in done.stdout.splitlines() if line.strip()]
+        return [(name.strip(), float(capability)) for name, _, capability in lines]
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return []

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,8 @@ from mlbench.plan import BatchPlan, Device, RunPlan
 from mlbench.plan.layout import entry_folder, log_name, record_folder
 from mlbench.plan.machine import Machine
 from mlbench.vocabulary import Precision
+
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._+-]+")
 
 _NOT_MEASURED = (
     ("description",),
@@ -73,7 +76,7 @@ def resolve(
         ruleset=ruleset(config, benchmark),
         seed=seed,
         device=device,
-        precision=_precision(config, machine),
+        precision=_precision(config, machine, device),
         world_size=config.launch.nproc_per_node,
         threads_per_rank=_threads(config, machine),
         batch=batch_plan(config),
@@ -97,15 +100,16 @@ def system_name(loaded: LoadedConfig) -> str:
     """
     if loaded.config.submission.system != AUTO:
         return loaded.config.submission.system
+    name = _NOT_IN_A_NAME.sub("-", loaded.name).strip("-.") or "config"
     changed = {
         ".".join(map(str, path)): value
         for path, value in loaded.overrides().items()
         if not any(path[: len(free)] == free for free in _NOT_MEASURED)
     }
     if not changed:
-        return loaded.name
+        return name
     text = json.dumps(changed, sort_keys=True)
-    return f"{loaded.name}+{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    return f"{name}+{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
 def ruleset(config: RunConfig, benchmark: Benchmark) -> str:
@@ -137,22 +141,29 @@ def _check_data(config: RunConfig, manifest: Manifest) -> None:
 
 
 def _device(config: RunConfig, machine: Machine) -> Device:
-    """Return the kind of device that ranks use: accelerators, where there is one for each."""
+    """Return what ranks compute on, when there is one for each of them."""
+    asked = config.launch.device
+    device: Device = "cuda" if machine.accelerators else "cpu"
+    if asked != "auto":
+        device = asked
     ranks = config.launch.nproc_per_node
-    devices = len(machine.accelerators) or machine.num_cores
+    devices = len(machine.accelerators) if device == "cuda" else machine.num_cores
+    kind = "accelerators" if device == "cuda" else "usable CPU cores"
+    if not devices:
+        raise PreflightError("launch.device is 'cuda', but nvidia-smi shows no device")
     if ranks > devices and not config.launch.oversubscribe:
-        kind = "accelerators" if machine.accelerators else "usable CPU cores"
         raise PreflightError(
             f"launch.nproc_per_node asks for {ranks} ranks, this machine has {devices} {kind}; "
             "lower it, or set launch.oversubscribe"
         )
-    return "cuda" if machine.accelerators else "cpu"
+    return device
 
 
-def _precision(config: RunConfig, machine: Machine) -> Precision:
+def _precision(config: RunConfig, machine: Machine, device: Device) -> Precision:
     if config.train.precision is not Precision.AUTO:
         return config.train.precision
-    return Precision.BF16 if machine.native_bf16 else Precision.FP32
+    has_bf16 = machine.accelerators_bf16 if device == "cuda" else machine.cpu_bf16
+    return Precision.BF16 if has_bf16 else Precision.FP32
 
 
 def _threads(config: RunConfig, machine: Machine) -> int:

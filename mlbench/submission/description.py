@@ -43,8 +43,9 @@ _STATUS = {
 
 
 def describe(plan: RunPlan, machine: Machine) -> dict[str, str]:
-    """Return the description of the system a plan runs on."""
+    """Return the description of the system a plan runs on: its accelerators are those used."""
     submission = plan.config.submission
+    used = machine.accelerators[: plan.world_size] if plan.device == "cuda" else ()
     measured = {
         "submitter": submission.submitter,
         "division": submission.division.value,
@@ -56,8 +57,8 @@ def describe(plan: RunPlan, machine: Machine) -> dict[str, str]:
         "host_processor_core_count": str(psutil.cpu_count(logical=False) or ""),
         "host_processor_vcpu_count": str(psutil.cpu_count() or ""),
         "host_memory_capacity": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
-        "accelerators_per_node": str(len(machine.accelerators)),
-        "accelerator_model_name": machine.accelerators[0] if machine.accelerators else "N/A",
+        "accelerators_per_node": str(len(used)),
+        "accelerator_model_name": used[0] if used else "N/A",
         "framework": f"PyTorch {_version('torch')}",
         "other_software_stack": _software(),
         "operating_system": platform.platform(),

@@ -4,8 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from mlbench.check.official import check_officially, official_command, ruleset_of
-from mlbench.errors import PreflightError
+from mlbench.benchmarks.bert import BERT
+from mlbench.check.official import (
+    check_officially,
+    official_command,
+    require_ruleset,
+    ruleset_of,
+)
+from mlbench.errors import UsageError
 from tests.logs import START_MS, line, run_log
 
 OPEN_LOG = "".join(
@@ -64,8 +70,16 @@ def test_a_crash_of_the_checker_is_a_failure(log: Path) -> None:
 
 
 def test_an_unknown_rule_set_is_an_error(log: Path) -> None:
-    with pytest.raises(PreflightError, match=r"does not know rule set 9\.9\.9"):
+    with pytest.raises(UsageError, match=r"unknown rule set '9\.9\.9' \(known: .*2\.1\.0"):
         check_officially(log, "9.9.9")
+
+
+def test_a_rule_set_is_checked_before_a_run() -> None:
+    require_ruleset("2.1.0", BERT)
+    with pytest.raises(UsageError, match=r"unknown rule set '5\.0\.1'; did you mean"):
+        require_ruleset("5.0.1", BERT)
+    with pytest.raises(UsageError, match=r"rule set 6\.1\.0 does not know bert; its last is 5"):
+        require_ruleset("6.1.0", BERT)
 
 
 def test_the_checker_leaves_nothing_behind(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,16 +145,16 @@ def test_results_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").write_text("x", "utf-8")
     for folder in (tmp_path / "file", tmp_path / "file" / "sub", Path("/proc/results")):
-        start = time.monotonic()
         done = mlbench("run", small_config, "--results", folder)
         assert done.returncode in (2, 5)
         assert str(folder) in done.stderr
         assert "Traceback" not in done.stderr
-        assert time.monotonic() - start < 20  # Before any rank is started; the rule is 5 s.
+        assert "starting" not in done.stderr  # Before any rank is started: within a second.
 
 
 BEFORE_THE_START = {
     ("train.global_batch_size=100000",): (6, "fewer than one global batch of 100000"),
+    ("submission.ruleset=6.0.0",): (2, "rule set 6.0.0 does not know bert; its last is 5.0.0"),
     ("train.global_batch_size=9",): (2, "nearest: 8 or 10"),
     ("data.path=nowhere",): (6, "nowhere: no prepared data here"),
     ("data.prepare.seed=3",): (6, "other settings than data.prepare (seed: 12345 there, 3 asked)"),
