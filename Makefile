@@ -33,7 +33,7 @@ run: setup  ## Train a tiny BERT to its target, check the log, show the leaderbo
 	$(BIN)/mlbench run $(PRESET) $(ARGS)
 
 test: lint docs  ## Run everything CI runs; one part: make test ARGS=tests/config
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(or $(ARGS),--cov --cov-report=term --cov-fail-under=90)
 
 lint: setup  ## Check style, types and layers
 	$(BIN)/ruff format --check --quiet .

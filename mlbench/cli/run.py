@@ -68,7 +68,7 @@ def run(  # noqa: PLR0913  (one parameter an option)
 
 
 def _run_all(series: "Series", progress: str) -> None:
-    """Do the runs, show the leaderboard; the worst ending is the command's."""
+    """Do the runs, show the leaderboard; the ending with the highest code is the command's."""
     from mlbench.cli.compare import render
 
     endings = []
@@ -80,7 +80,7 @@ def _run_all(series: "Series", progress: str) -> None:
         click.echo(render((series.surroundings.results,), ("terminal",))["terminal"], nl=False)
     failed = [ending for ending in endings if ending.exit_code is not ExitCode.OK]
     if failed:
-        raise failed[-1].error()
+        raise max(failed, key=lambda ending: ending.exit_code).error()
 
 
 _ORDERLY = (ExitCode.OK, ExitCode.TARGET_MISSED, ExitCode.NOT_COMPLIANT)

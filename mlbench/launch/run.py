@@ -13,9 +13,10 @@ from mlbench.errors import ExitCode, MlbenchError, PreflightError, error_for
 from mlbench.launch import Launcher
 from mlbench.launch.supervise import Exits, Watch, supervise
 from mlbench.plan import RunPlan
+from mlbench.runlog.read import read_log
 from mlbench.runlog.write import close_log
 from mlbench.submission.records import RankReport, RunRecord, RunState, RunStatusFile
-from mlbench.vocabulary import Seconds
+from mlbench.vocabulary import RunStatus, Seconds
 
 _STATES = {
     ExitCode.OK: RunState.SUCCESS,
@@ -97,7 +98,7 @@ def run_plan(plan: RunPlan, record: RunRecord, launcher: Launcher, watch: Watch)
             watch=watch,
             ranks=_ReportedRanks(record, plan.world_size),
         )
-        ending = judge(exits, record, plan.world_size)
+        ending = verified(judge(exits, record, plan.world_size), plan.log_file)
     except BaseException as error:
         _finish(plan, record, Ending(ExitCode.LAUNCH, str(error) or type(error).__name__))
         raise
@@ -128,6 +129,21 @@ def judge(exits: Exits, record: RunRecord, world_size: int) -> Ending:
             rank_log=record.launcher_log,
         )
     return Ending(ExitCode.OK)
+
+
+def verified(ending: Ending, log_file: Path) -> Ending:
+    """Return the ending, unless it is a success that the log on disk does not show."""
+    if ending.exit_code is not ExitCode.OK:
+        return ending
+    log = read_log(log_file)
+    stop = log.last("run_stop")
+    if log.repairs:
+        problem = f"line {log.repairs[0].line}: {log.repairs[0].text}"
+    elif stop is None or stop.metadata.get("status") != RunStatus.SUCCESS:
+        problem = "it does not end with a run_stop of status success"
+    else:
+        return ending
+    return Ending(ExitCode.LAUNCH, f"{log_file}: the log is damaged: {problem}")
 
 
 def _failed(exits: Exits, record: RunRecord, reports: Sequence[RankReport]) -> Ending:

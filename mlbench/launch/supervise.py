@@ -84,7 +84,6 @@ def supervise(
         with output.open("ab") as log, _termination_as_exception():
             try:
                 processes.extend(_start(commands, lease_end, log))
-                os.close(lease_end)
                 failed = _wait_for_end(processes, watch, ranks)
                 if failed:
                     ranks.tell_reason(f"the launcher ended with exit code {failed}")
@@ -92,6 +91,7 @@ def supervise(
                 reason = "interrupted" if isinstance(stop, KeyboardInterrupt) else str(stop)
                 ranks.tell_reason(reason)
     finally:
+        os.close(lease_end)
         os.close(lease)
         killed = _end(processes, ranks.pids(), grace)
     return Exits(tuple(process.returncode for process in processes), reason, killed)

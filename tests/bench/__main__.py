@@ -3,14 +3,17 @@
 import json
 import pkgutil
 import sys
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
 import tests.bench
 from mlbench.atomic import write_atomically
+from mlbench.plan.machine import probe_machine
 from tests.bench import Figure
 
 OUTPUT = Path("build/bench.json")
+PAGE = Path("docs/measurements.md")
 
 
 def main() -> None:
@@ -32,7 +35,37 @@ def main() -> None:
             document[figure.name] = record(figure, part)
     OUTPUT.parent.mkdir(exist_ok=True)
     write_atomically(OUTPUT, json.dumps(document, indent=2, sort_keys=True) + "\n")
-    sys.stdout.write(f"wrote {OUTPUT}\n")
+    write_atomically(PAGE, page(document))
+    sys.stdout.write(f"wrote {OUTPUT} and {PAGE}\n")
+
+
+def page(document: dict[str, dict[str, object]]) -> str:
+    """Return the figures as a page of the documentation."""
+    lines = [
+        "# Measurements of mlbench itself",
+        "",
+        f"Written by `make bench` on {datetime.now(UTC):%Y-%m-%d}: {_machine()}. Figures are",
+        "medians; rivals are measured in turn with mlbench in the same run.",
+        "",
+        "| figure | value | goal | against | command |",
+        "|---|---:|---|---|---|",
+    ]
+    for name, entry in sorted(document.items()):
+        goal = "none yet"
+        if entry["goal"] is not None:
+            sign = ">=" if entry["better"] == "higher" else "<="
+            goal = f"{sign} {entry['goal']:g}: {'met' if entry['met'] else 'not met'}"
+        lines.append(
+            f"| `{name}` | {entry['value']:.4g} {entry['unit']} | {goal} | {entry['against']} "
+            f"| `{entry['command']}` |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _machine() -> str:
+    fields = [line.partition(":") for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines()]
+    model = next((value.strip() for key, _, value in fields if key.strip() == "model name"), "?")
+    return f"{probe_machine().num_cores} cores of {model}"
 
 
 def record(figure: Figure, part: str) -> dict[str, object]:

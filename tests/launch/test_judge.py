@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from mlbench.errors import ExitCode, LaunchError, TargetMissedError
-from mlbench.launch.run import judge
+from mlbench.launch.run import Ending, judge, verified
 from mlbench.launch.supervise import Exits
 from mlbench.submission.records import RankReport, RunRecord
+from tests.logs import run_log
 
 ELASTIC = """\
 E1201 api.py:1002] failed (exitcode: 7) local_rank: 0 (pid: 6475) of binary: python
@@ -124,6 +125,24 @@ def test_ranks_that_never_started_leave_the_launchers_words(record: RunRecord) -
     ending = judge(Exits((1,)), record, 2)
     assert ending.exit_code is ExitCode.LAUNCH
     assert "the ranks did not start; the launcher says: No module named torch" in ending.message
+
+
+LOGS = {
+    run_log(): ExitCode.OK,
+    run_log(status="aborted"): ExitCode.LAUNCH,
+    run_log(status=None): ExitCode.LAUNCH,
+    run_log() + ":::MLLOG {\n": ExitCode.LAUNCH,
+    "": ExitCode.LAUNCH,
+}
+
+
+@pytest.mark.parametrize("text", LOGS, ids=["good", "aborted", "endless", "damaged", "empty"])
+def test_a_success_must_stand_in_the_log(tmp_path: Path, text: str) -> None:
+    log = tmp_path / "result_0.txt"
+    log.write_text(text, "utf-8")
+    assert verified(Ending(ExitCode.OK), log).exit_code is LOGS[text]
+    missed = Ending(ExitCode.TARGET_MISSED, "why")
+    assert verified(missed, log) == missed
 
 
 def test_silence_is_never_success(record: RunRecord) -> None:
