@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from mlbench.check import Verdict
-from mlbench.cli.options import output_option, write_output
+from mlbench.cli.options import output_option, shown, write_output
 
 
 @click.command()
@@ -44,7 +44,7 @@ def check(paths: tuple[Path, ...], ruleset: str, json: str | None) -> None:
 def describe(verdict: Verdict) -> str:
     """Return a verdict in words, each complaint on a line of its own."""
     word = "passes" if verdict.passed else "FAILS"
-    first = f"{verdict.path}: {word} rule set {verdict.ruleset} ({verdict.checker})"
+    first = f"{shown(verdict.path)}: {word} rule set {verdict.ruleset} ({verdict.checker})"
     complaints = ("  - " + text.replace("\n", "\n    ") for text in verdict.complaints)
     return "\n".join([first, *complaints])
 

@@ -36,6 +36,12 @@ def output_option(form: str) -> Callable[[Command], Command]:
     )
 
 
+def shown(path: Path) -> str:
+    """Return a path as short as it can be typed from here."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
 def write_output(target: str, text: str) -> None:
     """Write a text to a file, whole or not at all, or to standard output for ``-``."""
     from mlbench.atomic import write_atomically

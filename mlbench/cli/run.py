@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlbench.cli.options import config_argument, results_option, settings_option
+from mlbench.cli.options import config_argument, results_option, settings_option, shown
 from mlbench.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -98,14 +98,14 @@ def _run_one(series: "Series", number: int, progress: str) -> "Ending":
         click.echo(f"warning: systems/{plan.system_name}.json is kept: {difference}", err=True)
     with show_progress(plan, record, progress) as watch:
         ending = run_plan(plan, record, series.launcher, watch)
-    click.echo(f"log: {plan.log_file}")
-    click.echo(f"record: {record.folder}")
+    click.echo(f"log: {shown(plan.log_file)}")
+    click.echo(f"record: {shown(record.folder)}")
     click.echo(_throughput(record))
     if ending.exit_code not in _ORDERLY:
         if ending.details:
             click.echo(ending.details.rstrip(), err=True)
         if ending.rank_log:
-            click.echo(f"log of the rank: {ending.rank_log}", err=True)
+            click.echo(f"log of the rank: {shown(ending.rank_log)}", err=True)
         return ending
     verdict = check_officially(plan.log_file, plan.ruleset)
     click.echo(describe(verdict))

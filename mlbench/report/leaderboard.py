@@ -134,13 +134,11 @@ def _num_accelerators(result: BenchmarkResult) -> int | None:
 
 
 def _accelerators(result: BenchmarkResult) -> str:
-    """Return such as ``64 x NVIDIA A100-SXM4-80GB``; systems without say what they have."""
+    """Return such as ``64 x NVIDIA A100-SXM4-80GB``; a system without any computes on CPUs."""
     description, count = result.entry.description, _num_accelerators(result)
     if count == 0:
         nodes = description.count("number_of_nodes")
-        sockets = description.text("host_processors_per_node") or _UNKNOWN
-        model = description.text("host_processor_model_name") or "CPU"
-        return f"none; {nodes} x {sockets} {model}"
+        return f"none; CPUs of {nodes} node{'s' * (nodes != 1)}"
     return f"{_text(count)} x {description.text('accelerator_model_name') or _UNKNOWN}"
 
 

@@ -39,8 +39,6 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
         submitter="me",
         description={
             "accelerators_per_node": "0",
-            "host_processor_model_name": "Xeon",
-            "host_processors_per_node": "2",
             "framework": "",
         },
     )
@@ -125,7 +123,7 @@ def test_notes_say_what_is_unverified_and_why_there_is_no_rank(report: Report) -
     text = rendered(report, "markdown")
     assert "- these runs are unverified: MLCommons has not reviewed them" in text
     assert "- me/box: 1 of 10 runs: plain mean, no rank" in text
-    assert "| - | me | box | none; 1 x 2 Xeon | ? | 0.200 |" in text
+    assert "| - | me | box | none; CPUs of 1 node | ? | 0.200 |" in text
 
 
 @pytest.mark.parametrize("width", ["60", "80", "120", "200"])
