@@ -91,7 +91,8 @@ def _build(spec: PrepareSpec, folder: Path, say: Say) -> Manifest:
         if len(split) < 2:
             raise DataError(
                 f"the {name} set has {len(split)} document(s), next-sentence pairs need two: "
-                "set data.prepare.article_tokens to cut long documents, or add text"
+                "add text, set data.prepare.article_tokens to cut long documents, or set "
+                "data.prepare.eval_fraction to share them otherwise"
             )
     maker = SampleMaker(articles.train, vocabulary, spec)
     passes = (maker.samples(duplication) for duplication in range(spec.duplication))

@@ -18,6 +18,8 @@ class Column:
     heading: str | None
     """What people read above it; None for a value that only machines are given."""
     is_number: bool = False
+    spare: int = 0
+    """Where there is no room for all columns, those with the highest number go first; 0 stays."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
@@ -11,10 +12,16 @@ from rich.table import Table as RichTable
 from mlbench.report import Report, Table
 
 _FALLBACK_WIDTH = 120
+_NARROWEST_TEXT = 15
+"""Text is wrapped, but not into columns narrower than this while others can be spared."""
+_SEPARATOR_WIDTH = 3
 
 
 def render_terminal(report: Report) -> str:
-    """Return the tables drawn for the width of this terminal, wrapped where they must be."""
+    """Return the tables drawn for the width of this terminal.
+
+    Text is wrapped where it must be; columns for which there is no room are left out and named.
+    """
     width = shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).columns
     text = io.StringIO()
     is_coloured = os.isatty(1) and "NO_COLOR" not in os.environ
@@ -27,24 +34,54 @@ def render_terminal(report: Report) -> str:
         markup=False,
     )
     for table in report.tables:
-        console.print(_draw(table))
+        columns = _fitting(table, width)
+        console.print(_draw(table, columns), width=max(width, _width(table, columns)), crop=False)
+        left_out = [table.columns[n].heading or "" for n in table.shown() if n not in columns]
+        if left_out:
+            names = ", ".join(left_out)
+            console.print(f"  * no room for {names}: widen the terminal", soft_wrap=True)
         for note in table.notes:
             console.print(f"  * {note}", soft_wrap=True)
         console.print()
     return text.getvalue()
 
 
-def _draw(table: Table) -> RichTable:
-    drawn = RichTable(title=table.title, title_justify="left", box=box.ASCII, show_edge=False)
+def _fitting(table: Table, width: int) -> list[int]:
+    """Return the positions of the columns that are drawn, the least needed left out first."""
     shown = table.shown()
-    for number in shown:
+    while _width(table, shown) > width:
+        spare = max(shown, key=lambda n: table.columns[n].spare)
+        if not table.columns[spare].spare:
+            break
+        shown.remove(spare)
+    return shown
+
+
+def _width(table: Table, columns: Sequence[int]) -> int:
+    """Return the least width of a table with these columns."""
+    return sum(_narrowest(table, n) + _SEPARATOR_WIDTH for n in columns)
+
+
+def _narrowest(table: Table, number: int) -> int:
+    """Return the width that a column needs at least."""
+    column = table.columns[number]
+    longest = max([len(column.heading or ""), *(len(row[number].text) for row in table.rows)])
+    return longest if column.is_number else min(longest, _NARROWEST_TEXT)
+
+
+def _draw(table: Table, columns: Sequence[int]) -> RichTable:
+    drawn = RichTable(
+        title=table.title, title_justify="left", title_style="bold", box=box.ASCII, show_edge=False
+    )
+    for number in columns:
         column = table.columns[number]
         drawn.add_column(
             column.heading or "",
             justify="right" if column.is_number else "left",
             no_wrap=column.is_number,
             overflow="fold",
+            min_width=_narrowest(table, number),
         )
     for row in table.rows:
-        drawn.add_row(*(row[number].text for number in shown))
+        drawn.add_row(*(row[number].text for number in columns))
     return drawn
