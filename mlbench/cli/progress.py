@@ -59,7 +59,7 @@ class RunView:
         return [
             f"step {last.step}/{self.num_steps}",
             f"{samples:,.0f} samples/s",
-            f"{tokens:,.0f} tokens/s",
+            f"{tokens:,.0f} real tokens/s",
             f"loss {'not finite' if last.loss is None else format(last.loss, '.3f')}",
             against,
             f"at most {_clock(left)} left",

@@ -135,7 +135,12 @@ def _describe(series: "Series", plan: "RunPlan") -> str:
     from mlbench.submission.records import RunRecord
 
     record = RunRecord(plan.record_folder)
-    lines = [f"run {plan.run_id}", f"log: {plan.log_file}", f"record: {record.folder}"]
+    lines = [
+        f"run {plan.run_id}",
+        f"log: {shown(plan.log_file)}",
+        f"record: {shown(record.folder)}",
+        f"system: {shown(series.system_file)}",
+    ]
     for command in series.launcher(plan, record.plan_file):
         lines.append("environment:")
         lines += [f"  {key}={value}" for key, value in sorted(command.environment.items())]

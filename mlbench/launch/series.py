@@ -43,6 +43,12 @@ class Series:
             config.benchmark,
         )
 
+    @property
+    def system_file(self) -> Path:
+        """The description of the system; written by the first run."""
+        submitter = self.loaded.config.submission.submitter
+        return system_file(self.surroundings.results, submitter, system_name(self.loaded))
+
     def plan(self, number: int, run_index: int) -> RunPlan:
         """Return the plan of the series' run ``number``, to be result ``run_index``."""
         now = datetime.now(UTC)
@@ -99,10 +105,9 @@ def open_run(series: Series, number: int) -> tuple[RunPlan, RunRecord, list[str]
             break
     try:
         record = create_record(plan, to_yaml(series.loaded))
-        file = system_file(
-            series.surroundings.results, plan.config.submission.submitter, plan.system_name
+        differences = save_description(
+            series.system_file, describe(plan, series.surroundings.machine)
         )
-        differences = save_description(file, describe(plan, series.surroundings.machine))
     except BaseException:
         plan.log_file.unlink()  # Reserved and still empty.
         raise

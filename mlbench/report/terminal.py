@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from mlbench.report import Report, Table
 
 _FALLBACK_WIDTH = 120
-_NARROWEST_TEXT = 15
+_NARROWEST_TEXT = 13
 """Text is wrapped, but not into columns narrower than this while others can be spared."""
 _SEPARATOR_WIDTH = 3
 

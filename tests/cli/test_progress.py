@@ -22,7 +22,7 @@ def test_rates_are_of_the_last_steps_and_time_left_is_a_bound() -> None:
     assert view.facts() == [
         "step 100/1000",
         "16 samples/s",
-        "160 tokens/s",
+        "160 real tokens/s",
         "loss 1.500",
         "accuracy 0.500 (target 0.6)",
         "at most 7:30 left",

@@ -152,6 +152,7 @@ def test_a_dry_run_prints_what_would_happen_and_does_nothing(
     assert done.stdout.count("torch.distributed.run --standalone") == 2
     assert "result_0.txt" in done.stdout
     assert "result_1.txt" in done.stdout
+    assert "systems/small.json" in done.stdout
     assert '"global_batch_size": 8' in done.stdout
     assert "OMP_NUM_THREADS=" in done.stdout
     assert not (tmp_path / "r").exists()
