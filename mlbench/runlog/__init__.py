@@ -29,8 +29,8 @@ class LogEvent:
     metadata: Mapping[str, Any]
     time_ms: Milliseconds | None
     """None when the log has no usable time for it."""
-    line: int
-    """Line of the file, counted from 1."""
+    offset: int
+    """Byte of the file at which the event's token begins; ``RunLog.line_of`` makes a line of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Repair:
     """Something in a log that was mended, or could not be used."""
 
     line: int
+    """Line of the file, counted from 1."""
     text: str
     lost: bool = False
     """True when an event could not be read at all."""
@@ -45,11 +46,14 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class RunLog:
-    """All events of a log, in file order."""
+    """The events of a log, in file order."""
 
     path: Path
     events: tuple[LogEvent, ...]
+    """All events, or those of the keys that were asked for."""
     repairs: tuple[Repair, ...] = ()
+    num_events: int = 0
+    """All events of the file that could be read, whatever their keys."""
 
     def all(self, key: str) -> Iterator[LogEvent]:
         """Yield the events of a key."""
@@ -67,3 +71,7 @@ class RunLog:
         """Return the value of the first event of a key, None without one."""
         event = self.first(key)
         return event.value if event else None
+
+    def line_of(self, event: LogEvent) -> int:
+        """Return the line of the file that an event is on, counted from 1; reads the file."""
+        return self.path.read_bytes().count(b"\n", 0, event.offset) + 1

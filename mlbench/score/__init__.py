@@ -3,64 +3,119 @@
 "Score" names the act only: what comes out is a run's ``elapsed`` and an entry's ``minutes``.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from mlbench.submission import Entry
-from mlbench.vocabulary import Minutes, RunStatus, Samples, Seconds
+from mlbench.submission import EntryKey, SystemDescription
+from mlbench.vocabulary import Milliseconds, Minutes, RunStatus, Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One evaluation of a run."""
+
+    elapsed: Seconds
+    """Since ``run_start``."""
+    accuracy: float | None
+    """None when the log has something else than a number."""
+    num_samples: float | None
+    """Samples trained until then; None when the log does not tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
     """One run, as its log tells it."""
 
-    path: Path
+    file: str
+    """Name of the log."""
+    digest: str
+    """Of the log's bytes."""
     elapsed: Seconds | None
     """``run_stop`` minus ``run_start``; None when the log has no usable pair."""
     run_status: RunStatus | None
     """None when the log has no ``run_stop``."""
-    num_samples: Samples | None
+    start_ms: Milliseconds | None
+    evaluations: tuple[Evaluation, ...]
+    num_samples: float | None
     """Samples trained up to the last evaluation."""
     samples_source: str
     """Where ``num_samples`` comes from, or why there is none."""
-    accuracy: float | None
-    """The last evaluation's."""
+    convergence: float | None
+    """``epoch_num`` of the last evaluation: the unit that reference convergence points count."""
+    logged_throughput: float | None
+    """The last ``throughput`` that the run itself logged, in whatever unit it counts."""
     quality_target: float | None
     """As our own logs state it; official ones leave it to the rules."""
     global_batch_size: int | None
-    seed: int | None
+    seeds: tuple[int, ...]
+    stated: Mapping[str, Any]
+    """What the log says of its submission: organisation, division, benchmark, and such."""
+    hyperparameters: Mapping[str, Any]
     problems: tuple[str, ...]
+
+    @property
+    def accuracy(self) -> float | None:
+        """The last evaluation's accuracy."""
+        return self.evaluations[-1].accuracy if self.evaluations else None
 
     @property
     def is_converged(self) -> bool:
         """Whether the run reached its target in a time that can be used."""
         return self.run_status is RunStatus.SUCCESS and self.elapsed is not None
 
+    @property
+    def minutes(self) -> Minutes:
+        """The run's time in minutes; only of a run that has one."""
+        assert self.elapsed is not None
+        return Minutes(self.elapsed / 60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Samples a second of the runs that an entry's time is the mean of."""
+
+    end_to_end: float
+    """All samples over all of ``run_stop - run_start``, evaluations and start-up included."""
+    steady: float | None
+    """Between the first and the last evaluation only; None with fewer than two."""
+    source: str
+    """Where the number of samples comes from."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkResult:
     """The runs of an entry together."""
 
-    entry: Entry
+    key: EntryKey
+    path: Path
+    description: SystemDescription
     runs: tuple[RunResult, ...]
+    kept: tuple[RunResult, ...]
+    """The runs that the time is the mean of."""
     runs_expected: int | None
     """Runs of a complete result; None for a benchmark that is not known."""
     minutes: Minutes | None
     """Normalised time to train; lower is better. None when it cannot be said."""
     raw_minutes: Minutes | None
     """The same, not normalised."""
-    spread_minutes: tuple[Minutes, Minutes] | None
-    """Fastest and slowest of the runs that the mean is taken of."""
-    samples_per_second: float | None
-    """Samples of these runs over their time, evaluations included."""
-    samples_source: str
+    scaling_factor: float | None
+    """What the raw time was multiplied by; None when the round has no normalisation."""
+    throughput: Throughput | None
     samples_to_target: float | None
-    """Mean samples of these runs."""
+    """Mean samples of the runs kept."""
     is_complete: bool
-    """Whether the mean is the one of the rules: all runs there, fastest and slowest dropped."""
+    """Whether the mean is that of the rules: every run there and its own, no mixture."""
     problems: tuple[str, ...]
 
     @property
     def runs_converged(self) -> int:
         """Runs that reached their target."""
         return sum(run.is_converged for run in self.runs)
+
+    @property
+    def spread_minutes(self) -> tuple[Minutes, Minutes] | None:
+        """Fastest and slowest of the runs kept."""
+        times = [run.minutes for run in self.kept]
+        return (min(times), max(times)) if times else None

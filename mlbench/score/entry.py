@@ -4,44 +4,47 @@ import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from mlbench.score import BenchmarkResult, RunResult
+from mlbench.score import BenchmarkResult, RunResult, Throughput
 from mlbench.score.rules import RUNS_EXPECTED, runs_dropped
-from mlbench.score.run import score_run
 from mlbench.submission import Entry
 from mlbench.vocabulary import Minutes
 
 _SECONDS_PER_MINUTE = 60.0
 
 
-def score_entry(entry: Entry) -> BenchmarkResult:
+def score_entry(entry: Entry, runs: Sequence[RunResult]) -> BenchmarkResult:
     """Return the result of an entry.
 
     With all runs there it is the rules': the mean without fastest and slowest, a run that missed
-    the target counting as slowest. With another number of runs it is the plain mean of those
-    that converged, marked incomplete.
+    the target counting as slowest. With another number of runs, or runs that do not belong
+    together, it is the plain mean of those that converged, marked incomplete.
     """
-    runs = tuple(map(score_run, entry.logs))
     expected = RUNS_EXPECTED.get(entry.key.benchmark)
     drop = runs_dropped(entry.key.benchmark)
-    problems = [*entry.notes, *_problems(runs, expected, drop)]
-    is_complete = len(runs) == expected and not _mixed(runs, "global_batch_size")
-    kept = olympic(runs, drop) if is_complete else [run for run in runs if run.is_converged]
-    times = [_minutes(run) for run in kept]
-    raw = Minutes(fmean(times)) if times else None
-    samples = [run.num_samples for run in kept]
-    counted = [each for each in samples if each is not None] if None not in samples else []
+    blemishes = list(_blemishes(runs, expected))
+    failed = [run for run in runs if not run.is_converged]
+    kept: Sequence[RunResult] = [run for run in runs if run.is_converged]
+    if len(runs) == expected:
+        kept = olympic(runs, drop)
+        if len(failed) > drop:
+            blemishes.append(f"{len(failed)} runs missed the target, {drop} may: no result")
+    raw = Minutes(fmean(run.minutes for run in kept)) if kept else None
+    factor = entry.scaling_factor
+    samples = [run.num_samples for run in kept if run.num_samples is not None]
     return BenchmarkResult(
-        entry=entry,
-        runs=runs,
+        key=entry.key,
+        path=entry.folder,
+        description=entry.description,
+        runs=tuple(runs),
+        kept=tuple(kept),
         runs_expected=expected,
-        minutes=_normalised(raw, entry.scaling_factor),
+        minutes=Minutes(raw * factor) if raw is not None and factor is not None else raw,
         raw_minutes=raw,
-        spread_minutes=(min(times), max(times)) if times else None,
-        samples_per_second=(sum(counted) / (sum(times) * _SECONDS_PER_MINUTE) if counted else None),
-        samples_source=_sources(kept),
-        samples_to_target=fmean(counted) if counted else None,
-        is_complete=is_complete and bool(times),
-        problems=tuple(problems),
+        scaling_factor=factor,
+        throughput=throughput(kept),
+        samples_to_target=fmean(samples) if samples and len(samples) == len(kept) else None,
+        is_complete=bool(kept) and not blemishes,
+        problems=(*entry.notes, *blemishes, *_remarks(runs)),
     )
 
 
@@ -51,58 +54,63 @@ def olympic(runs: Sequence[RunResult], drop: int) -> list[RunResult]:
     ``drop`` fastest and ``drop`` slowest go; a run that missed the target is slower than any.
     Source: training rules, and mlperf-logging's scorer.
     """
-    ordered = sorted(runs, key=lambda run: _minutes(run) if run.is_converged else math.inf)
+    ordered = sorted(runs, key=lambda run: run.minutes if run.is_converged else math.inf)
     kept = ordered[drop : len(ordered) - drop]
     return kept if all(run.is_converged for run in kept) else []
 
 
-def _minutes(run: RunResult) -> Minutes:
-    return Minutes((run.elapsed or 0.0) / _SECONDS_PER_MINUTE)
+def throughput(runs: Sequence[RunResult]) -> Throughput | None:
+    """Return the throughput of runs; None unless each tells its samples."""
+    totals = [run.num_samples for run in runs if run.num_samples is not None]
+    if not runs or len(totals) < len(runs):
+        return None
+    seconds = sum(run.minutes for run in runs) * _SECONDS_PER_MINUTE
+    sources = dict.fromkeys(run.samples_source for run in runs)
+    return Throughput(sum(totals) / seconds, _steady(runs), "; ".join(sources))
 
 
-def _normalised(raw: Minutes | None, factor: float | None) -> Minutes | None:
-    return Minutes(raw * factor) if raw is not None and factor is not None else raw
+def _steady(runs: Sequence[RunResult]) -> float | None:
+    samples = seconds = 0.0
+    for run in runs:
+        known = [each for each in run.evaluations if each.num_samples is not None]
+        if len(known) < 2:
+            return None
+        samples += (known[-1].num_samples or 0.0) - (known[0].num_samples or 0.0)
+        seconds += known[-1].elapsed - known[0].elapsed
+    return samples / seconds if seconds > 0 else None
 
 
-def _sources(runs: Sequence[RunResult]) -> str:
-    return "; ".join(dict.fromkeys(run.samples_source for run in runs))
-
-
-def _problems(runs: Sequence[RunResult], expected: int | None, drop: int) -> Iterator[str]:
+def _blemishes(runs: Sequence[RunResult], expected: int | None) -> Iterator[str]:
+    """Yield what keeps an entry from a rank."""
     if expected is None:
-        yield "benchmark not known here: number of runs not checked"
+        yield "benchmark not known here: no rank"
     elif len(runs) != expected:
         yield f"{len(runs)} of {expected} runs: plain mean, no rank"
-    failed = [run for run in runs if not run.is_converged]
-    for run in failed:
-        yield f"{run.path.name}: {_why_not(run)}"
-    if len(failed) > drop and len(runs) == expected:
-        yield f"{len(failed)} runs missed the target, {drop} may: no result"
     for field, word in (("global_batch_size", "batch sizes"), ("quality_target", "targets")):
-        if _mixed(runs, field):
-            yield f"runs have different {word}: no rank"
-    yield from _equal_seeds(runs)
+        values = {getattr(run, field) for run in runs} - {None}
+        if len(values) > 1:
+            listed = ", ".join(f"{value:g}" for value in sorted(values))
+            yield f"runs have different {word} ({listed}): no rank"
+    yield from _repeated(runs, "digest", "is byte for byte")
+    yield from _repeated(runs, "seeds", "has the seed of")
+
+
+def _repeated(runs: Sequence[RunResult], field: str, words: str) -> Iterator[str]:
+    """Yield runs that share what must be each run's own."""
+    seen: dict[object, str] = {}
     for run in runs:
-        yield from (f"{run.path.name}: {problem}" for problem in run.problems)
+        value = getattr(run, field)
+        if value and value in seen:
+            yield f"{run.file} {words} {seen[value]}: no rank"
+        seen.setdefault(value, run.file)
 
 
-def _why_not(run: RunResult) -> str:
-    if run.run_status is None:
-        return "did not end"
-    reached = f", last accuracy {run.accuracy:.4f}" if run.accuracy is not None else ""
-    return f"target missed{reached}"
-
-
-def _mixed(runs: Sequence[RunResult], field: str) -> bool:
-    """Whether runs that state a value state different ones."""
-    return len({getattr(run, field) for run in runs} - {None}) > 1
-
-
-def _equal_seeds(runs: Sequence[RunResult]) -> Iterator[str]:
-    seen: dict[int, str] = {}
+def _remarks(runs: Sequence[RunResult]) -> Iterator[str]:
+    """Yield what a reader should know, but what takes nothing from the entry."""
     for run in runs:
-        if run.seed is None:
-            continue
-        if run.seed in seen:
-            yield f"{run.path.name} has the seed of {seen[run.seed]}"
-        seen[run.seed] = run.path.name
+        if run.run_status is None and run.elapsed is None:
+            yield f"{run.file}: did not end"
+        elif not run.is_converged:
+            reached = f", last accuracy {run.accuracy:.4f}" if run.accuracy is not None else ""
+            yield f"{run.file}: target missed{reached}"
+        yield from (f"{run.file}: {problem}" for problem in run.problems)

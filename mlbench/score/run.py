@@ -1,52 +1,96 @@
 """RunLog to RunResult."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlbench.runlog import LogEvent, RunLog
-from mlbench.score import RunResult
-from mlbench.vocabulary import RunStatus, Samples, Seconds
-
-_FEWEST_STEPS = 50
-"""An ``epoch_num`` of at least this many batches counts samples, not steps, blocks or epochs."""
+from mlbench.score import Evaluation, RunResult
+from mlbench.score.numbers import integer, number
+from mlbench.score.samples import RunEvents, SampleCount, count_samples
+from mlbench.vocabulary import RunStatus, Seconds
 
 _MILLISECONDS = 1000.0
+_LONGEST_RUN_SECONDS = 60 * 86_400
+"""No published run took two months; a longer one is a fault of its clock."""
+
+_STATED = (
+    *("submission_benchmark", "submission_division", "submission_org", "submission_platform"),
+    *("submission_status", "mlbench_run"),
+)
+_HYPERPARAMETERS = (
+    *("gradient_accumulation_steps", "max_sequence_length", "max_steps", "opt_name"),
+    *("opt_base_learning_rate", "opt_end_learning_rate", "opt_epsilon", "opt_lamb_epsilon"),
+    *("opt_lamb_beta_1", "opt_lamb_beta_2", "opt_lamb_weight_decay_rate", "opt_weight_decay"),
+    *("opt_lamb_learning_rate_decay_poly_power", "opt_learning_rate_training_steps"),
+    *("opt_learning_rate_warmup_steps", "num_warmup_steps", "start_warmup_step"),
+    *("opt_learning_rate_warmup_epochs", "opt_learning_rate_decay_steps"),
+    *("opt_gradient_clip_norm", "opt_adamw_beta_1", "opt_adamw_beta_2"),
+    *("opt_adamw_weight_decay", "opt_adamw_epsilon", "init_checkpoint_step"),
+)
+
+SCORED_KEYS = frozenset(
+    (
+        *("run_start", "run_stop", "eval_accuracy", "block_start", "block_stop"),
+        *("train_samples", "eval_samples", "global_batch_size", "seed", "quality_target"),
+        *("tracked_stats", "throughput", *_STATED, *_HYPERPARAMETERS),
+    )
+)
+"""All keys that a run is scored by."""
 
 
-def score_run(log: RunLog) -> RunResult:
+def score_run(log: RunLog, benchmark: str, digest: str = "") -> RunResult:
     """Return what a log says of its run.
 
     Time is the first ``run_stop`` minus the last ``run_start`` before it, in file order, as
     MLPerf's scorer takes them.
     """
-    start, stop = _clock(log)
-    elapsed, problems = _elapsed(start, stop)
+    start, stop, notes = _clock(log)
+    batch = integer(log.value("global_batch_size"))
     evaluations = _evaluations(log, start, stop)
-    batch = _integer(log.value("global_batch_size"))
-    samples, source = _samples(log, evaluations, batch)
-    accuracy = _number(evaluations[-1].value) if evaluations else None
+    count = SampleCount("the run has no start and stop")
+    if start and stop:
+        events = RunEvents(log, benchmark, start, stop, evaluations, batch)
+        count = count_samples(events)
+    last = evaluations[-1] if evaluations else None
+    elapsed, problem = _elapsed(start, stop)
     return RunResult(
-        path=log.path,
+        file=log.path.name,
+        digest=digest,
         elapsed=elapsed,
         run_status=_status(stop),
-        num_samples=samples,
-        samples_source=source,
-        accuracy=accuracy,
-        quality_target=_number(log.value("quality_target")),
+        start_ms=start.time_ms if start else None,
+        evaluations=tuple(_evaluated(evaluations, count, start)),
+        num_samples=count.total,
+        samples_source=count.source,
+        convergence=number(last.metadata.get("epoch_num")) if last else None,
+        logged_throughput=_logged_throughput(log),
+        quality_target=number(log.value("quality_target")),
         global_batch_size=batch,
-        seed=_integer(log.value("seed")),
-        problems=(*problems, *_repairs(log)),
+        seeds=tuple(_seeds(log)),
+        stated=_values(log, _STATED),
+        hyperparameters=_values(log, _HYPERPARAMETERS),
+        problems=(*problem, *notes, *_repairs(log)),
     )
 
 
-def _clock(log: RunLog) -> tuple[LogEvent | None, LogEvent | None]:
-    start = None
+def _clock(log: RunLog) -> tuple[LogEvent | None, LogEvent | None, list[str]]:
+    """Return the events that begin and end the run, and what is odd about them."""
+    start = stop = None
+    starts = stops = 0
     for event in log.events:
         if event.key == "run_start":
-            start = event
+            starts += 1
+            start = event if stop is None else start
         elif event.key == "run_stop":
-            return start, event
-    return start, None
+            stops += 1
+            stop = stop or event
+    notes = []
+    if starts > 1:
+        notes.append(f"{starts} run_start events: the last before run_stop counts")
+    if stops > 1:
+        notes.append(f"{stops} run_stop events: the first counts")
+    return start, stop, notes
 
 
 def _elapsed(
@@ -59,7 +103,9 @@ def _elapsed(
         return None, ("run_start or run_stop has no time",)
     elapsed = Seconds((stop.time_ms - start.time_ms) / _MILLISECONDS)
     if elapsed <= 0:
-        return None, (f"run_stop in line {stop.line} is not after run_start in line {start.line}",)
+        return None, (f"run_stop is {-elapsed:g} s before run_start: no time",)
+    if elapsed > _LONGEST_RUN_SECONDS:
+        return None, (f"run_stop is {elapsed / 86_400:.0f} days after run_start: not believed",)
     return elapsed, ()
 
 
@@ -71,72 +117,75 @@ def _status(stop: LogEvent | None) -> RunStatus | None:
     return RunStatus.SUCCESS if success else RunStatus.ABORTED
 
 
-def _evaluations(log: RunLog, start: LogEvent | None, stop: LogEvent | None) -> list[LogEvent]:
-    """Return the evaluations of the run, by time: some logs write them after all blocks."""
-    timed = [event for event in log.all("eval_accuracy") if event.time_ms is not None]
-    inside = [event for event in timed if _at_most(start, event) and _at_most(event, stop)]
-    return sorted(inside, key=lambda event: event.time_ms or 0.0)
+def _evaluations(
+    log: RunLog, start: LogEvent | None, stop: LogEvent | None
+) -> Sequence[LogEvent]:
+    """Return the evaluations of the run by time, each once however many processes logged it."""
+    found: dict[str, LogEvent] = {}
+    for event in log.all("eval_accuracy"):
+        if event.time_ms is not None and _is_ordered(start, event) and _is_ordered(event, stop):
+            found.setdefault(_identity(event), event)
+    return sorted(found.values(), key=lambda event: event.time_ms or 0.0)
 
 
-def _at_most(first: LogEvent | None, second: LogEvent | None) -> bool:
+def _identity(event: LogEvent) -> str:
+    """Return what is equal for one evaluation logged by several processes."""
+    ours = {key: value for key, value in event.metadata.items() if key not in ("file", "lineno")}
+    if not ours or set(ours) == {"epoch_num"} and ours["epoch_num"] == 1:
+        return f"{event.time_ms} {event.value}"  # A placeholder: evaluations look alike.
+    return json.dumps([event.value, ours], sort_keys=True, default=str)
+
+
+def _is_ordered(first: LogEvent | None, second: LogEvent | None) -> bool:
     """Whether ``first`` is not later than ``second``; an event that is not there does not tell."""
     if first is None or second is None or first.time_ms is None or second.time_ms is None:
         return True
     return first.time_ms <= second.time_ms
 
 
-def _samples(
-    log: RunLog, evaluations: list[LogEvent], batch: int | None
-) -> tuple[Samples | None, str]:
-    """Return the samples trained and where that was found, the surest source first."""
-    for source, count in _sources(log, evaluations, batch):
-        if count:
-            return Samples(count), source
-    return None, "the log does not say how many samples were trained"
+def _evaluated(
+    events: Sequence[LogEvent], count: SampleCount, start: LogEvent | None
+) -> Iterator[Evaluation]:
+    begin = (start.time_ms if start else None) or (events[0].time_ms if events else 0.0) or 0.0
+    counts = count.at_evaluations or (None,) * len(events)
+    for event, samples in zip(events, counts, strict=True):
+        elapsed = Seconds(((event.time_ms or 0.0) - begin) / _MILLISECONDS)
+        yield Evaluation(elapsed, number(event.value), samples)
 
 
-def _sources(
-    log: RunLog, evaluations: list[LogEvent], batch: int | None
-) -> Iterator[tuple[str, int | None]]:
-    """Yield (source, samples at the last evaluation).
-
-    ``train_samples`` is what was trained only when it is logged at the end of the run: before,
-    it is a plan or the size of the data set.
-    """
-    if not evaluations:
-        return
-    last = evaluations[-1]
-    for name in ("samples_count", "train_samples"):
-        yield f"eval_accuracy.{name}", _integer(last.metadata.get(name))
-    epoch_num = _integer(last.metadata.get("epoch_num"))
-    if epoch_num and batch and epoch_num >= _FEWEST_STEPS * batch:
-        yield "eval_accuracy.epoch_num", epoch_num
-    for event in log.all("train_samples"):
-        if _at_most(last, event) and event.line > last.line:
-            yield "train_samples at the end", _integer(event.value)
+def _logged_throughput(log: RunLog) -> float | None:
+    """Return the last throughput that was logged."""
+    for event in reversed(log.events):
+        if event.key == "throughput":
+            return number(event.value)
+        if event.key == "tracked_stats" and isinstance(event.value, dict):
+            found = number(event.value.get("throughput"))
+            if found is not None:
+                return found
+    return None
 
 
-def _integer(value: Any) -> int | None:
-    number = _number(value)
-    return int(number) if number is not None and number == int(number) else None
+def _seeds(log: RunLog) -> Iterator[int]:
+    """Yield each seed once, in the order in which they were logged."""
+    seeds = (integer(event.value) for event in log.all("seed"))
+    yield from dict.fromkeys(seed for seed in seeds if seed is not None)
 
 
-def _number(value: Any) -> float | None:
-    """Return a number, also one written as text; anything else is none."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value) if abs(value) < float("inf") else None
-    try:
-        return _number(float(value)) if isinstance(value, str) else None
-    except ValueError:
-        return None
+def _values(log: RunLog, keys: Sequence[str]) -> dict[str, Any]:
+    found = {key: log.value(key) for key in keys}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _repairs(log: RunLog) -> Iterator[str]:
     """Say what the reader mended or lost, in one sentence each."""
+    if not log.num_events:
+        yield "no event of MLPerf's log in this file"
     for lost, verb in ((True, "unreadable"), (False, "repaired")):
         found = [repair for repair in log.repairs if repair.lost is lost]
         if found:
-            first = found[0]
-            yield f"{len(found)} events {verb}, first in line {first.line}: {first.text}"
+            lines = ", ".join(str(repair.line) for repair in found[:_MOST_LINES])
+            more = ", ..." if len(found) > _MOST_LINES else ""
+            yield f"{len(found)} events {verb} (line {lines}{more}): {found[0].text}"
+
+
+_MOST_LINES = 5

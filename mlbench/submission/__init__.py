@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mlbench.runlog import RunLog
-
 
 @dataclass(frozen=True, slots=True)
 class SystemDescription:
@@ -51,8 +49,9 @@ class Entry:
     key: EntryKey
     folder: Path
     description: SystemDescription
-    logs: tuple[RunLog, ...]
+    logs: tuple[Path, ...]
+    """Files of the runs, in the order of their numbers."""
     scaling_factor: float | None = None
     """From ``scaling.json``, where a round's normalisation was written down."""
     notes: tuple[str, ...] = ()
-    """What was odd about the folder."""
+    """What is odd about the folder."""

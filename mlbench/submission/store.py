@@ -1,4 +1,9 @@
-"""Finds and reads entries, in our own results and in official rounds alike; reserves new logs."""
+"""Finds entries, in our own results and in official rounds alike; reserves new logs.
+
+The layout is ``<submitter>/results/<system>/<benchmark>/result_N.txt``. Published rounds stray from
+it: logs lie in the folder of the system, in one benchmark's folder inside another's, or have other
+names; files of power meters have log lines but are no runs.
+"""
 
 import json
 import os
@@ -7,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mlbench.errors import InputMissingError, PreflightError
-from mlbench.runlog.read import read_log
+from mlbench.runlog import TOKEN
 from mlbench.submission import Entry, EntryKey
 from mlbench.submission.description import read_description
 from mlbench.vocabulary import UNVERIFIED
@@ -15,6 +20,11 @@ from mlbench.vocabulary import UNVERIFIED
 _RUN_LOG = re.compile(r"result_.*\.txt")
 _OUR_LOG = re.compile(r"result_(\d+)\.txt")
 _ROUND = re.compile(r"(?:training_results_)?v?(\d+\.\d+)")
+_NO_LOGS = {"power", "raw_logs", "processed_logs", "logs"}
+"""Folders beside or below logs whose files are no runs, or runs told again."""
+_NOT_TEXT = {".json", ".png", ".md", ".sh", ".py", ".csv", ".yaml", ".out", ".pdf"}
+_MOST_BYTES_WITHOUT_START = 1 << 20
+"""A file of another name is a run's if ``run_start`` stands within its first megabyte."""
 
 
 def find_entries(paths: Iterable[Path]) -> list[Entry]:
@@ -26,22 +36,13 @@ def find_entries(paths: Iterable[Path]) -> list[Entry]:
         InputMissingError: a path does not exist or holds no result.
     """
     folders: dict[Path, Path] = {}
+    notes: dict[Path, str] = {}
     for path in paths:
         for folder in _existing_folders(path):
-            folders.setdefault(folder.resolve(), folder)
-    return [read_entry(folder) for folder in folders.values()]
-
-
-def _existing_folders(path: Path) -> list[Path]:
-    if not path.exists():
-        raise InputMissingError(f"{path}: no such file or folder")
-    found = list(_result_folders(path))
-    if not found:
-        raise InputMissingError(
-            f"{path}: no results found; expected "
-            "<submitter>/results/<system>/<benchmark>/result_N.txt in or around it"
-        )
-    return found
+            known = folders.setdefault(folder.resolve(), folder)
+            if known is not folder and str(known) != str(folder):
+                notes[folder.resolve()] = f"given twice, also as {folder}: counted once"
+    return [read_entry(folder, notes.get(real)) for real, folder in folders.items()]
 
 
 def find_logs(paths: Iterable[Path]) -> list[Path]:
@@ -61,38 +62,86 @@ def find_logs(paths: Iterable[Path]) -> list[Path]:
     return list(logs.values())
 
 
+def _existing_folders(path: Path) -> list[Path]:
+    if not path.exists():
+        raise InputMissingError(f"{path}: no such file or folder")
+    found = list(_result_folders(path))
+    if not found:
+        raise InputMissingError(
+            f"{path}: no results found in it; expected "
+            "<submitter>/results/<system>/<benchmark>/result_N.txt in or around it"
+        )
+    return found
+
+
 def _result_folders(path: Path) -> Iterator[Path]:
     """Yield folders that hold run logs; hidden folders, such as our records, are passed over."""
     start = path.parent if path.is_file() else path
+    seen: set[Path] = set()
     for name, subfolders, files in os.walk(start, followlinks=True):
-        subfolders[:] = sorted(each for each in subfolders if not each.startswith("."))
-        if any(map(_RUN_LOG.fullmatch, files)):
-            yield Path(name)
+        folder = Path(name)
+        if folder.is_symlink() or not seen:
+            real = folder.resolve()
+            if real in seen:  # A link that leads back up.
+                subfolders.clear()
+                continue
+            seen.add(real)
+        subfolders[:] = sorted(
+            each for each in subfolders if not each.startswith(".") and each not in _NO_LOGS
+        )
+        if any(map(_RUN_LOG.fullmatch, files)) or _holds_other_logs(folder, files):
+            yield folder
 
 
-def read_entry(folder: Path) -> Entry:
+def _holds_other_logs(folder: Path, files: Iterable[str]) -> bool:
+    """Whether a folder where an entry belongs has runs under other names."""
+    is_place = len(folder.parts) > 2 and folder.parts[-3] == "results"
+    return is_place and any(_is_other_log(folder / name) for name in files)
+
+
+def _is_other_log(file: Path) -> bool:
+    if file.suffix in _NOT_TEXT or file.name.startswith(".") or not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        head = stream.read(_MOST_BYTES_WITHOUT_START)
+    return TOKEN.encode() in head and b'"run_start"' in head
+
+
+def read_entry(folder: Path, note: str | None = None) -> Entry:
     """Return the entry whose logs are in ``folder``."""
-    system, submitter = folder.resolve().parents[0], folder.resolve().parents[2]
+    submitter, system, benchmark = _place(folder.resolve())
     factor, notes = _scaling_factor(folder / "scaling.json")
+    logs = entry_logs(folder)
+    if logs and not _RUN_LOG.fullmatch(logs[0].name):
+        notes.append(f"logs are not named result_N.txt, but such as {logs[0].name}")
     return Entry(
-        key=EntryKey(
-            round=_round(submitter),
-            submitter=submitter.name,
-            system=system.name,
-            benchmark=folder.resolve().name,
-        ),
+        key=EntryKey(_round(submitter), submitter.name, system, benchmark),
         folder=folder,
-        description=read_description(submitter / "systems" / f"{system.name}.json"),
-        logs=tuple(map(read_log, entry_logs(folder))),
+        description=read_description(submitter / "systems" / f"{system}.json"),
+        logs=tuple(logs),
         scaling_factor=factor,
-        notes=tuple(notes),
+        notes=tuple([note, *notes] if note else notes),
     )
+
+
+def _place(folder: Path) -> tuple[Path, str, str]:
+    """Return (submitter's folder, system, benchmark) of a folder of logs.
+
+    They are read off the folder called ``results``; the innermost folder is the benchmark, and one
+    directly below ``results`` has no benchmark of its own.
+    """
+    for parent in folder.parents:
+        if parent.name == "results" and parent.parent != parent:
+            inside = folder.relative_to(parent).parts
+            return parent.parent, inside[0], inside[-1] if len(inside) > 1 else "unknown"
+    return folder.parent.parent, folder.parent.name, folder.name
 
 
 def entry_logs(folder: Path) -> list[Path]:
     """Return the run logs in the folder of an entry, ``result_10`` behind ``result_9``."""
-    files = (file for file in folder.iterdir() if _RUN_LOG.fullmatch(file.name))
-    return sorted((file for file in files if file.is_file()), key=_natural_order)
+    files = [file for file in folder.iterdir() if file.is_file()]
+    named = [file for file in files if _RUN_LOG.fullmatch(file.name)]
+    return sorted(named or filter(_is_other_log, files), key=_natural_order)
 
 
 def _natural_order(file: Path) -> list[tuple[int, str]]:
