@@ -9,10 +9,12 @@ decoded, counted and dropped at once.
 """
 
 import json
+import math
 import re
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from json import JSONDecodeError, JSONDecoder
+from json import JSONDecoder
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +22,17 @@ import orjson
 
 from mlbench.errors import InputMissingError
 from mlbench.runlog import TOKEN, LogEvent, Repair, RunLog
+from mlbench.runlog.stray import stray_events
 from mlbench.vocabulary import Milliseconds
 
 _TOKEN = TOKEN.encode()
 _DECODER = JSONDecoder(strict=False)
-_SHELL_TRACE = re.compile(rb"\s*(?:\[?\d+\]?:?\s*)?\++\s")
-"""What ``set -x`` prints before a command, behind the label of a rank."""
+_SHELL_TRACE = re.compile(rb"\s*(?:\[?\d+\]?:?\s*|\S{1,40}[:>\]]\s*)?\++\s")
+"""What ``set -x`` prints before a command, behind the label of a rank or a host."""
 _MOST_PIECES = 3
 """Lines over which an event may be cut and still be put together."""
+_TIME_BITS = 63
+"""A longer number is no time."""
 
 
 def read_log(path: Path, keys: Container[str] | None = None) -> RunLog:
@@ -47,7 +52,12 @@ def parse_log(data: bytes, path: Path, keys: Container[str] | None = None) -> Ru
     """Return the events in the bytes of a log; ``path`` is kept for messages."""
     reader = _Reader(data)
     events = tuple(reader.events(keys))
-    return RunLog(path, events, tuple(reader.repairs), reader.num_events)
+    stray = [
+        Repair(data.count(b"\n", 0, offset) + 1, text, lost=True)
+        for offset, text in stray_events(data, reader.num_tokens)
+    ]
+    repairs = sorted([*reader.repairs, *stray], key=lambda repair: repair.line)
+    return RunLog(path, events, tuple(repairs), reader.num_events)
 
 
 @dataclass(slots=True)
@@ -55,6 +65,7 @@ class _Reader:
     data: bytes
     repairs: list[Repair] = field(default_factory=list)
     num_events: int = 0
+    num_tokens: int = 0
     _lines: int = 1
     _counted: int = 0
 
@@ -63,6 +74,7 @@ class _Reader:
         data, decode = self.data, orjson.loads
         token = data.find(_TOKEN)
         while token >= 0:
+            self.num_tokens += 1
             start = token + len(_TOKEN)
             following = data.find(_TOKEN, start)
             end = data.find(b"\n", start)
@@ -74,6 +86,8 @@ class _Reader:
             else:
                 try:
                     record = decode(data[start:end])
+                    if record is None:  # ``null`` is JSON, but no event: a loss, as the rest is.
+                        record = ()
                 except orjson.JSONDecodeError:
                     record = self._decode_dirty(token, end, following)
             if record is not None:
@@ -86,7 +100,8 @@ class _Reader:
         """Return the event of a record, None if it is none or not asked for."""
         key = record.get("key") if isinstance(record, dict) else None
         if not isinstance(key, str):
-            self._repair(token, f"event without a key: {json.dumps(record)[:80]}", lost=True)
+            text, _ = _to_text(self.data[token + len(_TOKEN) :][:80].partition(b"\n")[0])
+            self._repair(token, f"event without a key: {text}", lost=True)
             return None
         self.num_events += 1
         if keys is not None and key not in keys:
@@ -98,6 +113,8 @@ class _Reader:
         time_ms = _time_ms(record)
         if time_ms is None:
             self._repair(token, f"{key} has no time")
+        elif isinstance(record.get("time_ms"), str):
+            self._repair(token, f"time of {key} is text, read as a number")
         return LogEvent(key, record.get("value"), metadata, time_ms, token)
 
     def _is_shell_trace(self, token: int) -> bool:
@@ -121,9 +138,8 @@ class _Reader:
         record, rest = decoded
         if rest:
             repairs.append(f"text after the event ignored: {rest[:40]}")
-        if repairs:
-            self._repair(token, "; ".join(repairs))
-        return record
+        self._repair(token, "; ".join(repairs) or "not strict JSON, read leniently")
+        return () if record is None else record
 
     def _join_pieces(self, start: int, following: int) -> tuple[Any, str] | None:
         """Put an event together that is cut over several lines, none of which has a token."""
@@ -160,15 +176,32 @@ def _decode_prefix(text: str) -> tuple[Any, str] | None:
     """Return the JSON value that a text begins with and what follows it, None if there is none."""
     try:
         record, end = _DECODER.raw_decode(text)
-    except (JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # ValueError: also a number of thousands of digits.
         return None
+    if "\\u" in text:
+        record = _without_surrogates(record)
     return record, text[end:].strip()
+
+
+def _without_surrogates(record: Any) -> Any:
+    """Return a record in which half a surrogate pair, which no file can hold, is a ``?``."""
+    try:
+        text = json.dumps(record, ensure_ascii=False)
+    except RecursionError:
+        return None
+    return json.loads(text.encode("utf-8", "replace"))
 
 
 def _time_ms(record: dict[str, Any]) -> Milliseconds | None:
     """Return the event's time; logs of v0.7 give some in seconds, as ``time_s``."""
+    time = record.get("time_ms")
+    if type(time) is int and time.bit_length() < _TIME_BITS:
+        return Milliseconds(time)
     for name, factor in (("time_ms", 1), ("time_s", 1000)):
         time = record.get(name)
-        if isinstance(time, int | float) and not isinstance(time, bool):
-            return Milliseconds(time * factor)
+        if isinstance(time, int | float | str) and not isinstance(time, bool):
+            with suppress(ValueError, OverflowError):
+                found = float(time) * factor
+                if math.isfinite(found):
+                    return Milliseconds(found)
     return None

@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from mlbench.score import BenchmarkResult, RunResult, Throughput
-from mlbench.score.rules import RUNS_EXPECTED, runs_dropped
+from mlbench.score.rules import PLACEHOLDER_SEEDS, RUNS_EXPECTED, runs_dropped
 from mlbench.submission import Entry
-from mlbench.vocabulary import Minutes
+from mlbench.vocabulary import Minutes, RunStatus
 
 _SECONDS_PER_MINUTE = 60.0
+_MOST_FILES = 2
+"""Files that are listed before ``and N more``."""
 
 
 def score_entry(entry: Entry, runs: Sequence[RunResult]) -> BenchmarkResult:
@@ -21,7 +23,7 @@ def score_entry(entry: Entry, runs: Sequence[RunResult]) -> BenchmarkResult:
     """
     expected = RUNS_EXPECTED.get(entry.key.benchmark)
     drop = runs_dropped(entry.key.benchmark)
-    blemishes = list(_blemishes(runs, expected))
+    blemishes = list(_blemishes(runs, expected, entry.key.benchmark))
     failed = [run for run in runs if not run.is_converged]
     kept: Sequence[RunResult] = [run for run in runs if run.is_converged]
     if len(runs) == expected:
@@ -80,37 +82,50 @@ def _steady(runs: Sequence[RunResult]) -> float | None:
     return samples / seconds if seconds > 0 else None
 
 
-def _blemishes(runs: Sequence[RunResult], expected: int | None) -> Iterator[str]:
+def _blemishes(runs: Sequence[RunResult], expected: int | None, benchmark: str) -> Iterator[str]:
     """Yield what keeps an entry from a rank."""
     if expected is None:
         yield "benchmark not known here: no rank"
     elif len(runs) != expected:
         yield f"{len(runs)} of {expected} runs: plain mean, no rank"
     for field, word in (("global_batch_size", "batch sizes"), ("quality_target", "targets")):
-        values = {getattr(run, field) for run in runs} - {None}
-        if len(values) > 1:
-            listed = ", ".join(f"{value:g}" for value in sorted(values))
+        files: dict[float, list[str]] = {}
+        for run in runs:
+            if getattr(run, field) is not None:
+                files.setdefault(getattr(run, field), []).append(run.file)
+        if len(files) > 1:
+            listed = "; ".join(f"{value:g} in {_few(files[value])}" for value in sorted(files))
             yield f"runs have different {word} ({listed}): no rank"
-    yield from _repeated(runs, "digest", "is byte for byte")
-    yield from _repeated(runs, "seeds", "has the seed of")
+    yield from _repeated(runs, PLACEHOLDER_SEEDS.get(benchmark))
 
 
-def _repeated(runs: Sequence[RunResult], field: str, words: str) -> Iterator[str]:
-    """Yield runs that share what must be each run's own."""
-    seen: dict[object, str] = {}
+def _few(files: Sequence[str]) -> str:
+    more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+    return ", ".join(files[:_MOST_FILES]) + more
+
+
+def _repeated(runs: Sequence[RunResult], placeholder: int | None) -> Iterator[str]:
+    """Yield runs that share what must be each run's own, each once."""
+    seen: dict[tuple[str, object], str] = {}
     for run in runs:
-        value = getattr(run, field)
-        if value and value in seen:
-            yield f"{run.file} {words} {seen[value]}: no rank"
-        seen.setdefault(value, run.file)
+        seeds = tuple(seed for seed in run.seeds if seed != placeholder)
+        own = (
+            (run.digest, "is byte for byte"),
+            (seeds, "has the seed of"),
+            (None if seeds else run.start_ms, "has no seed and starts in the same millisecond as"),
+        )
+        marks = [(words, value) for value, words in own if value]
+        shared = next((mark for mark in marks if mark in seen), None)
+        if shared:
+            yield f"{run.file} {shared[0]} {seen[shared]}: no rank"
+        for mark in marks:
+            seen.setdefault(mark, run.file)
 
 
 def _remarks(runs: Sequence[RunResult]) -> Iterator[str]:
     """Yield what a reader should know, but what takes nothing from the entry."""
     for run in runs:
-        if run.run_status is None and run.elapsed is None:
-            yield f"{run.file}: did not end"
-        elif not run.is_converged:
+        if run.run_status is RunStatus.ABORTED:
             reached = f", last accuracy {run.accuracy:.4f}" if run.accuracy is not None else ""
             yield f"{run.file}: target missed{reached}"
         yield from (f"{run.file}: {problem}" for problem in run.problems)

@@ -6,16 +6,15 @@ from typing import Any
 
 def number(value: Any) -> float | None:
     """Return a finite number, also one written as text or alone in a list; else None."""
-    if isinstance(value, bool):
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    if isinstance(value, int | float):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, list) and len(value) == 1:
-        return number(value[0])
     try:
-        return number(float(value)) if isinstance(value, str) else None
-    except ValueError:
+        found = float(value)
+    except (ValueError, OverflowError):
         return None
+    return found if math.isfinite(found) else None
 
 
 def integer(value: Any) -> int | None:

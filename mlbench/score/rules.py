@@ -18,6 +18,9 @@ _RUNS = {
 RUNS_EXPECTED = {name: runs for runs, names in _RUNS.items() for name in names}
 """Runs of a complete result, by benchmark."""
 
+PLACEHOLDER_SEEDS = {"minigo": 0}
+"""What a benchmark logs as its seed when it takes one from the clock (minigo's ``--seed``)."""
+
 
 def runs_dropped(benchmark: str) -> int:
     """Return how many of the fastest, and of the slowest, runs do not count.

@@ -1,11 +1,11 @@
 """RunLog to RunResult."""
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlbench.runlog import LogEvent, RunLog
 from mlbench.score import Evaluation, RunResult
+from mlbench.score.notes import contradictions, on_lines, repairs, shown
 from mlbench.score.numbers import integer, number
 from mlbench.score.samples import RunEvents, SampleCount, count_samples
 from mlbench.vocabulary import RunStatus, Seconds
@@ -14,10 +14,15 @@ _MILLISECONDS = 1000.0
 _LONGEST_RUN_SECONDS = 60 * 86_400
 """No published run took two months; a longer one is a fault of its clock."""
 
+_LONGEST_VALUE = 200
+"""Characters of a list or an object that are kept of what a log states."""
+
 _STATED = (
     *("submission_benchmark", "submission_division", "submission_org", "submission_platform"),
     *("submission_status", "mlbench_run"),
 )
+_SAID_ONCE = ("global_batch_size", "quality_target", *_STATED)
+"""What a run has one of, however often it is logged."""
 _HYPERPARAMETERS = (
     *("gradient_accumulation_steps", "max_sequence_length", "max_steps", "opt_name"),
     *("opt_base_learning_rate", "opt_end_learning_rate", "opt_epsilon", "opt_lamb_epsilon"),
@@ -46,8 +51,8 @@ def score_run(log: RunLog, benchmark: str, digest: str = "") -> RunResult:
     MLPerf's scorer takes them.
     """
     start, stop, notes = _clock(log)
-    batch = integer(log.value("global_batch_size"))
-    evaluations = _evaluations(log, start, stop)
+    batch = integer(_first(log, "global_batch_size"))
+    evaluations, left_out = _evaluations(log, start, stop)
     count = SampleCount("the run has no start and stop")
     if start and stop:
         events = RunEvents(log, benchmark, start, stop, evaluations, batch)
@@ -65,31 +70,36 @@ def score_run(log: RunLog, benchmark: str, digest: str = "") -> RunResult:
         samples_source=count.source,
         convergence=number(last.metadata.get("epoch_num")) if last else None,
         logged_throughput=_logged_throughput(log),
-        quality_target=number(log.value("quality_target")),
+        quality_target=number(_first(log, "quality_target")),
         global_batch_size=batch,
         seeds=tuple(_seeds(log)),
         stated=_values(log, _STATED),
         hyperparameters=_values(log, _HYPERPARAMETERS),
-        problems=(*problem, *notes, *_repairs(log)),
+        problems=(
+            *(*problem, *notes, *left_out),
+            *(*contradictions(log, _SAID_ONCE), *repairs(log)),
+        ),
     )
 
 
 def _clock(log: RunLog) -> tuple[LogEvent | None, LogEvent | None, list[str]]:
     """Return the events that begin and end the run, and what is odd about them."""
-    start = stop = None
-    starts = stops = 0
-    for event in log.events:
-        if event.key == "run_start":
-            starts += 1
-            start = event if stop is None else start
-        elif event.key == "run_stop":
-            stops += 1
-            stop = stop or event
+    starts, stops = list(log.all("run_start")), list(log.all("run_stop"))
+    stop = stops[0] if stops else None
+    before = [each for each in starts if stop is None or each.offset < stop.offset]
+    start = next(reversed(before or starts), None)
     notes = []
-    if starts > 1:
-        notes.append(f"{starts} run_start events: the last before run_stop counts")
-    if stops > 1:
-        notes.append(f"{stops} run_stop events: the first counts")
+    if len(starts) > 1:
+        where = on_lines(log, starts)
+        notes.append(f"{len(starts)} run_start events ({where}): the last before run_stop counts")
+    if len(stops) > 1:
+        notes.append(f"{len(stops)} run_stop events ({on_lines(log, stops)}): the first counts")
+    if start and stop and not before:
+        where = on_lines(log, [start, stop])
+        notes.append(f"run_start stands behind run_stop in the file ({where})")
+    if stop and stop.metadata.get("status") not in list(RunStatus):
+        said = str(stop.metadata.get("status", "none"))[:40]
+        notes.append(f"status of run_stop is {said} ({on_lines(log, [stop])}): not a success")
     return start, stop, notes
 
 
@@ -103,7 +113,7 @@ def _elapsed(
         return None, ("run_start or run_stop has no time",)
     elapsed = Seconds((stop.time_ms - start.time_ms) / _MILLISECONDS)
     if elapsed <= 0:
-        return None, (f"run_stop is {-elapsed:g} s before run_start: no time",)
+        return None, (f"run_stop is {abs(elapsed):g} s before run_start: no time",)
     if elapsed > _LONGEST_RUN_SECONDS:
         return None, (f"run_stop is {elapsed / 86_400:.0f} days after run_start: not believed",)
     return elapsed, ()
@@ -119,21 +129,40 @@ def _status(stop: LogEvent | None) -> RunStatus | None:
 
 def _evaluations(
     log: RunLog, start: LogEvent | None, stop: LogEvent | None
-) -> Sequence[LogEvent]:
-    """Return the evaluations of the run by time, each once however many processes logged it."""
+) -> tuple[Sequence[LogEvent], list[str]]:
+    """Return the evaluations of the run by time, each once however many processes logged it.
+
+    With them, what is said of those that are left out.
+    """
+    every = list(log.all("eval_accuracy"))
+    inside = [
+        event
+        for event in every
+        if event.time_ms is not None and _is_ordered(start, event) and _is_ordered(event, stop)
+    ]
+    is_counted = len({_counters(event) for event in inside}) > 1
     found: dict[str, LogEvent] = {}
-    for event in log.all("eval_accuracy"):
-        if event.time_ms is not None and _is_ordered(start, event) and _is_ordered(event, stop):
-            found.setdefault(_identity(event), event)
-    return sorted(found.values(), key=lambda event: event.time_ms or 0.0)
+    for event in inside:
+        place = _counters(event) if is_counted else event.time_ms
+        found.setdefault(f"{shown(event.value)} {place}", event)
+    within, kept = ({event.offset for event in events} for events in (inside, found.values()))
+    outside = [event for event in every if event.offset not in within]
+    again = [event for event in inside if event.offset not in kept]
+    notes = []
+    for left_out, why in ((outside, "not within the time of the run"), (again, "logged again")):
+        if left_out:
+            where = on_lines(log, left_out)
+            notes.append(f"{len(left_out)} of {len(every)} evaluations {why} ({where}): left out")
+    return sorted(found.values(), key=lambda event: event.time_ms or 0.0), notes
 
 
-def _identity(event: LogEvent) -> str:
-    """Return what is equal for one evaluation logged by several processes."""
+def _counters(event: LogEvent) -> str:
+    """Return what tells one evaluation from the next, whichever process logged it.
+
+    It is the same in all evaluations of a log whose counter is a placeholder.
+    """
     ours = {key: value for key, value in event.metadata.items() if key not in ("file", "lineno")}
-    if not ours or set(ours) == {"epoch_num"} and ours["epoch_num"] == 1:
-        return f"{event.time_ms} {event.value}"  # A placeholder: evaluations look alike.
-    return json.dumps([event.value, ours], sort_keys=True, default=str)
+    return shown(ours)
 
 
 def _is_ordered(first: LogEvent | None, second: LogEvent | None) -> bool:
@@ -156,12 +185,13 @@ def _evaluated(
 def _logged_throughput(log: RunLog) -> float | None:
     """Return the last throughput that was logged."""
     for event in reversed(log.events):
+        found = None
         if event.key == "throughput":
-            return number(event.value)
-        if event.key == "tracked_stats" and isinstance(event.value, dict):
+            found = number(event.value)
+        elif event.key == "tracked_stats" and isinstance(event.value, dict):
             found = number(event.value.get("throughput"))
-            if found is not None:
-                return found
+        if found is not None:
+            return found
     return None
 
 
@@ -171,21 +201,15 @@ def _seeds(log: RunLog) -> Iterator[int]:
     yield from dict.fromkeys(seed for seed in seeds if seed is not None)
 
 
+def _first(log: RunLog, key: str) -> Any:
+    """Return the first value of a key that is one."""
+    return next((event.value for event in log.all(key) if event.value is not None), None)
+
+
 def _values(log: RunLog, keys: Sequence[str]) -> dict[str, Any]:
-    found = {key: log.value(key) for key in keys}
-    return {key: value for key, value in found.items() if value is not None}
-
-
-def _repairs(log: RunLog) -> Iterator[str]:
-    """Say what the reader mended or lost, in one sentence each."""
-    if not log.num_events:
-        yield "no event of MLPerf's log in this file"
-    for lost, verb in ((True, "unreadable"), (False, "repaired")):
-        found = [repair for repair in log.repairs if repair.lost is lost]
-        if found:
-            lines = ", ".join(str(repair.line) for repair in found[:_MOST_LINES])
-            more = ", ..." if len(found) > _MOST_LINES else ""
-            yield f"{len(found)} events {verb} (line {lines}{more}): {found[0].text}"
-
-
-_MOST_LINES = 5
+    found = {key: _first(log, key) for key in keys}
+    return {
+        key: value if isinstance(value, str | int | float) else shown(value)[:_LONGEST_VALUE]
+        for key, value in found.items()
+        if value is not None
+    }

@@ -5,7 +5,7 @@ sources are tried in a fixed order, the surest first, and the one that was used 
 and the traps are those found in the published rounds (v0.7 to v5.0).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -137,12 +137,14 @@ def _blocks(run: RunEvents) -> Iterator[SampleCount]:
     """S4: blocks of several steps that had ended, times the batch."""
     batch = run.global_batch_size
     stop = _time(run.stop)
-    starts = [event for event in run.log.all("block_start") if _time(event) <= stop]
-    stops = sum(_time(event) <= stop for event in run.log.all("block_stop"))
+    starts = [event for event in _once(run.log.all("block_start")) if _time(event) <= stop]
+    stops = sum(_time(event) <= stop for event in _once(run.log.all("block_stop")))
     sizes = [number(event.metadata.get("epoch_count")) for event in starts[:stops]]
     steps = sum(size for size in sizes if size is not None)
     if run.benchmark == "bert" and batch and sizes and steps > len(sizes):
-        yield SampleCount("S4 finished blocks x batch", steps * batch, (None,) * len(run.evaluations))
+        yield SampleCount(
+            "S4 finished blocks x batch", steps * batch, (None,) * len(run.evaluations)
+        )
 
 
 def _data_sets(run: RunEvents) -> Iterator[SampleCount]:
@@ -151,6 +153,19 @@ def _data_sets(run: RunEvents) -> Iterator[SampleCount]:
     epochs = _metadata(run.evaluations, "epoch_num")
     if size and epochs:
         yield _at("S5 eval_accuracy.epoch_num x data set", [epoch * size for epoch in epochs])
+
+
+def _once(blocks: Iterable[LogEvent]) -> list[LogEvent]:
+    """Return each block once, however many processes logged it.
+
+    Blocks are told apart by where they begin, and by time where they do not say it.
+    """
+    found: dict[tuple[str, float | None], LogEvent] = {}
+    for event in blocks:
+        first = number(event.metadata.get("first_epoch_num"))
+        key = ("time", event.time_ms) if first is None else ("first_epoch_num", first)
+        found.setdefault(key, event)
+    return list(found.values())
 
 
 def _metadata(evaluations: Sequence[LogEvent], name: str) -> list[float]:
