@@ -21,6 +21,9 @@ RUNS_EXPECTED = {name: runs for runs, names in _RUNS.items() for name in names}
 PLACEHOLDER_SEEDS = {"minigo": 0}
 """What a benchmark logs as its seed when it takes one from the clock (minigo's ``--seed``)."""
 
+EVALUATED_OFFLINE = {"stable_diffusion", "minigo"}
+"""Benchmarks whose checkpoints may be evaluated behind ``run_stop``."""
+
 
 def runs_dropped(benchmark: str) -> int:
     """Return how many of the fastest, and of the slowest, runs do not count.

@@ -7,6 +7,7 @@ from mlbench.runlog import LogEvent, RunLog
 from mlbench.score import Evaluation, RunResult
 from mlbench.score.notes import contradictions, on_lines, repairs, shown
 from mlbench.score.numbers import integer, number
+from mlbench.score.rules import EVALUATED_OFFLINE
 from mlbench.score.samples import RunEvents, SampleCount, count_samples
 from mlbench.vocabulary import RunStatus, Seconds
 
@@ -53,6 +54,8 @@ def score_run(log: RunLog, benchmark: str, digest: str = "") -> RunResult:
     start, stop, notes = _clock(log)
     batch = integer(_first(log, "global_batch_size"))
     evaluations, left_out = _evaluations(log, start, stop)
+    if benchmark in EVALUATED_OFFLINE:
+        left_out = []
     count = SampleCount("the run has no start and stop")
     if start and stop:
         events = RunEvents(log, benchmark, start, stop, evaluations, batch)

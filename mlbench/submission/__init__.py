@@ -29,7 +29,7 @@ class SystemDescription:
             number = float(text) if text else None
         except ValueError:
             return None
-        return int(number) if number is not None and number == int(number) else None
+        return int(number) if number is not None and number.is_integer() else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ def read_description(file: Path) -> SystemDescription:
         fields = json.loads(file.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         return SystemDescription({}, f"{file.name} is missing")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return SystemDescription({}, f"{file.name} cannot be read: {error}")
     if not isinstance(fields, dict):
         return SystemDescription({}, f"{file.name} is not a JSON object")

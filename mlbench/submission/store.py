@@ -6,19 +6,22 @@ names; files of power meters have log lines but are no runs.
 """
 
 import json
+import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mlbench.errors import InputMissingError, PreflightError
 from mlbench.runlog import TOKEN
+from mlbench.runlog.read import read_log
 from mlbench.submission import Entry, EntryKey
 from mlbench.submission.description import read_description
 from mlbench.vocabulary import UNVERIFIED
 
 _RUN_LOG = re.compile(r"result_.*\.txt")
 _OUR_LOG = re.compile(r"result_(\d+)\.txt")
+_BENCHMARK = "submission_benchmark"
 _ROUND = re.compile(r"(?:training_results_)?v?(\d+\.\d+)")
 _NO_LOGS = {"power", "raw_logs", "processed_logs", "logs"}
 """Folders beside or below logs whose files are no runs, or runs told again."""
@@ -78,7 +81,7 @@ def _result_folders(path: Path) -> Iterator[Path]:
     """Yield folders that hold run logs; hidden folders, such as our records, are passed over."""
     start = path.parent if path.is_file() else path
     seen: set[Path] = set()
-    for name, subfolders, files in os.walk(start, followlinks=True):
+    for name, subfolders, files in os.walk(start, onerror=_unreadable, followlinks=True):
         folder = Path(name)
         if folder.is_symlink() or not seen:
             real = folder.resolve()
@@ -86,55 +89,103 @@ def _result_folders(path: Path) -> Iterator[Path]:
                 subfolders.clear()
                 continue
             seen.add(real)
+        inside = _inside_results(folder)
         subfolders[:] = sorted(
-            each for each in subfolders if not each.startswith(".") and each not in _NO_LOGS
+            each
+            for each in subfolders
+            if not each.startswith(".") and not (len(inside) > 1 and each in _NO_LOGS)
         )
-        if any(map(_RUN_LOG.fullmatch, files)) or _holds_other_logs(folder, files):
+        is_place = folder == start or 1 <= len(inside) <= 2
+        if any(map(_RUN_LOG.fullmatch, files)) or (
+            is_place and any(_is_other_log(folder / name) for name in files)
+        ):
             yield folder
 
 
-def _holds_other_logs(folder: Path, files: Iterable[str]) -> bool:
-    """Whether a folder where an entry belongs has runs under other names."""
-    is_place = len(folder.parts) > 2 and folder.parts[-3] == "results"
-    return is_place and any(_is_other_log(folder / name) for name in files)
+def _unreadable(error: OSError) -> None:
+    raise InputMissingError(f"{error.filename}: cannot be read: {error.strerror}") from error
+
+
+def _inside_results(folder: Path) -> tuple[str, ...]:
+    """Return the folders from below ``results`` to this one, none outside of it."""
+    path = _absolute(folder)
+    return next((path.relative_to(each).parts for each in path.parents if _is_results(each)), ())
+
+
+def _is_results(folder: Path) -> bool:
+    return folder.name == "results" and folder.parent != folder
+
+
+def _absolute(folder: Path) -> Path:
+    """Return a path without ``..``; links stay, since their names may be those that count."""
+    return Path(os.path.abspath(folder))  # noqa: PTH100 - Path.absolute() keeps "..".
 
 
 def _is_other_log(file: Path) -> bool:
+    """Whether a file that has another name than a run's log is one."""
     if file.suffix in _NOT_TEXT or file.name.startswith(".") or not file.is_file():
         return False
-    with file.open("rb") as stream:
-        head = stream.read(_MOST_BYTES_WITHOUT_START)
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(_MOST_BYTES_WITHOUT_START)
+    except OSError:
+        return False
     return TOKEN.encode() in head and b'"run_start"' in head
 
 
 def read_entry(folder: Path, note: str | None = None) -> Entry:
     """Return the entry whose logs are in ``folder``."""
-    submitter, system, benchmark = _place(folder.resolve())
+    submitter, system, benchmark = _place(folder)
     factor, notes = _scaling_factor(folder / "scaling.json")
     logs = entry_logs(folder)
-    if logs and not _RUN_LOG.fullmatch(logs[0].name):
-        notes.append(f"logs are not named result_N.txt, but such as {logs[0].name}")
+    if not benchmark:
+        benchmark, reason = _stated_benchmark(logs)
+        notes.append(f"logs lie in the folder of the system: {reason}")
     return Entry(
         key=EntryKey(_round(submitter), submitter.name, system, benchmark),
         folder=folder,
         description=read_description(submitter / "systems" / f"{system}.json"),
         logs=tuple(logs),
         scaling_factor=factor,
-        notes=tuple([note, *notes] if note else notes),
+        notes=(*([note] if note else []), *notes, *_odd_files(folder, logs)),
     )
 
 
 def _place(folder: Path) -> tuple[Path, str, str]:
     """Return (submitter's folder, system, benchmark) of a folder of logs.
 
-    They are read off the folder called ``results``; the innermost folder is the benchmark, and one
-    directly below ``results`` has no benchmark of its own.
+    They are read off the folder called ``results``, that of the path as given before that of the
+    folder a link leads to. The innermost folder is the benchmark, and one directly below
+    ``results`` has none of its own.
     """
-    for parent in folder.parents:
-        if parent.name == "results" and parent.parent != parent:
-            inside = folder.relative_to(parent).parts
-            return parent.parent, inside[0], inside[-1] if len(inside) > 1 else "unknown"
-    return folder.parent.parent, folder.parent.name, folder.name
+    for path in (_absolute(folder), folder.resolve()):
+        inside = _inside_results(path)
+        if inside:
+            submitter = path.parents[len(inside)]
+            return submitter, inside[0], inside[-1] if len(inside) > 1 else ""
+    path = folder.resolve()
+    return path.parent.parent, path.parent.name, path.name
+
+
+def _stated_benchmark(logs: Iterable[Path]) -> tuple[str, str]:
+    """Return the benchmark that the logs themselves state, and that they do."""
+    stated = [read_log(log, (_BENCHMARK,)).value(_BENCHMARK) for log in logs]
+    names = sorted({name for name in stated if isinstance(name, str) and name})
+    if len(names) == 1:
+        return names[0], f"{names[0]} is their {_BENCHMARK}"
+    return "unknown", f"their {_BENCHMARK} is {' and '.join(names) or 'not stated'}"
+
+
+def _odd_files(folder: Path, logs: Sequence[Path]) -> Iterator[str]:
+    """Yield what else in a folder could be taken for a run."""
+    if logs and not _RUN_LOG.fullmatch(logs[0].name):
+        yield f"logs are not named result_N.txt, but such as {logs[0].name}"
+    others = [file for file in sorted(folder.iterdir()) if file not in logs]
+    for file in others:
+        if _RUN_LOG.fullmatch(file.name):
+            yield f"{file.name} is not a file that can be read: not counted"
+        elif file.name.startswith("result_") or _is_other_log(file):
+            yield f"{file.name} is not named result_N.txt: not counted"
 
 
 def entry_logs(folder: Path) -> list[Path]:
@@ -150,7 +201,7 @@ def _natural_order(file: Path) -> list[tuple[int, str]]:
 
 def _round(submitter: Path) -> str:
     """Return the round a submitter's folder belongs to, by the folders it lies in."""
-    for folder in submitter.parents:
+    for folder in (*submitter.parents, *submitter.resolve().parents):
         match = _ROUND.fullmatch(folder.name)
         if match:
             return f"v{match[1]}"
@@ -161,9 +212,12 @@ def _scaling_factor(file: Path) -> tuple[float | None, list[str]]:
     if not file.exists():
         return None, []
     try:
-        return float(json.loads(file.read_bytes())["scaling_factor"]), []
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        factor = float(json.loads(file.read_bytes())["scaling_factor"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         return None, [f"scaling.json cannot be used ({error!r}): time is not normalised"]
+    if not 0 < factor < math.inf:
+        return None, [f"scaling.json cannot be used (factor {factor}): time is not normalised"]
+    return factor, []
 
 
 def next_run_index(folder: Path) -> int:
