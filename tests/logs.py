@@ -1,9 +1,18 @@
 """Logs that tests make: events, files, trees."""
 
+import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from mlbench.runlog import RunLog
+from mlbench.runlog.read import read_log
+from mlbench.score import BenchmarkResult, RunResult
+from mlbench.score.entry import score_entry
+from mlbench.score.run import SCORED_KEYS, score_run
+from mlbench.submission import Entry
+from mlbench.submission.store import read_entry
 
 START_MS = 1_700_000_000_000
 
@@ -58,7 +67,7 @@ def write_entry(
 ) -> Path:
     """An entry in MLPerf's layout; returns the folder of its logs."""
     folder = root / submitter / "results" / system / benchmark
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for number, text in enumerate(logs):
         (folder / f"result_{number}.txt").write_text(text, "utf-8")
     fields = {
@@ -73,3 +82,36 @@ def write_entry(
     systems.mkdir(exist_ok=True)
     (systems / f"{system}.json").write_text(json.dumps(fields | (description or {})), "utf-8")
     return folder
+
+
+def write_log(folder: Path, data: str | bytes, name: str = "result_0.txt") -> Path:
+    """A file with these bytes."""
+    file = folder / name
+    file.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return file
+
+
+def logged(folder: Path, data: str | bytes) -> RunLog:
+    """A log with these bytes, read from a file: its lines can be told."""
+    return read_log(write_log(folder, data))
+
+
+def scored_file(file: Path, benchmark: str = "bert") -> RunResult:
+    """The run of a log file."""
+    digest = hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+    return score_run(read_log(file, SCORED_KEYS), benchmark, digest)
+
+
+def scored(folder: Path, data: str | bytes, benchmark: str = "bert") -> RunResult:
+    """The run of a log with these bytes."""
+    return scored_file(write_log(folder, data), benchmark)
+
+
+def scored_entry(entry: Entry) -> BenchmarkResult:
+    """The result of an entry, its logs read."""
+    return score_entry(entry, [scored_file(log, entry.key.benchmark) for log in entry.logs])
+
+
+def scored_folder(folder: Path) -> BenchmarkResult:
+    """The result of the entry in a folder."""
+    return scored_entry(read_entry(folder))

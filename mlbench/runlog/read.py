@@ -52,9 +52,10 @@ def parse_log(data: bytes, path: Path, keys: Container[str] | None = None) -> Ru
     """Return the events in the bytes of a log; ``path`` is kept for messages."""
     reader = _Reader(data)
     events = tuple(reader.events(keys))
+    num_whole = reader.num_tokens - sum(repair.lost for repair in reader.repairs)
     stray = [
         Repair(data.count(b"\n", 0, offset) + 1, text, lost=True)
-        for offset, text in stray_events(data, reader.num_tokens)
+        for offset, text in stray_events(data, num_whole)
     ]
     repairs = sorted([*reader.repairs, *stray], key=lambda repair: repair.line)
     return RunLog(path, events, tuple(repairs), reader.num_events)

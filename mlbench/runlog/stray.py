@@ -16,12 +16,12 @@ _TIME = re.compile(rb'"time_m?s"')
 _SHORTEST_PIECE = 3
 
 
-def stray_events(data: bytes, num_tokens: int) -> Iterator[tuple[int, str]]:
+def stray_events(data: bytes, num_whole: int) -> Iterator[tuple[int, str]]:
     """Yield the byte and a description of each line that holds an event without a whole token.
 
-    Every event has one time: only a file with more times than tokens is searched.
+    Every event has one time: only a file with more times than whole events is searched.
     """
-    if sum(map(data.count, _TIMES)) > num_tokens:
+    if sum(map(data.count, _TIMES)) > num_whole:
         yield from _lines_without_token(data)
     cut = data.rfind(b"\n") + 1
     tail = data[cut:].rstrip(b"\r\0 ")

@@ -97,7 +97,7 @@ def test_the_log_of_a_dead_process_is_ended(tmp_path: Path) -> None:
     assert stop is not None
     assert stop.metadata["status"] == "aborted"
     assert stop.metadata["reason"] == "rank 0 was killed"
-    assert stop.line == 3
+    assert log.line_of(stop) == 3
     assert not close_log(file, "again")
     assert file.read_text("utf-8").count("run_stop") == 1
 
