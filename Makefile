@@ -9,7 +9,7 @@ ONLY ?=
 TORCH_INDEX ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint fmt bench docs lock clean
+.PHONY: help setup run test lint fmt bench fuzz docs lock clean
 
 help:  ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | \
@@ -47,6 +47,9 @@ fmt: setup  ## Format the code and mend what can be mended
 
 bench: setup  ## Measure mlbench itself into build/bench.json; one part: ONLY=cli
 	$(BIN)/python -m tests.bench $(ONLY)
+
+fuzz: setup  ## Mutate logs at random, 32000 of them: the reader's nightly test
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=3600 tests/runlog/test_fuzz.py
 
 docs: setup  ## Build the documentation into build/site
 	$(BIN)/python -m tests.reference

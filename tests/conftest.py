@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from mlbench import registry
@@ -22,6 +23,10 @@ from mlbench.registry import Group
 
 ROOT = Path(__file__).resolve().parents[1]
 OFFICIAL = ROOT.parent / "shared" / "data" / "official"
+
+hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("nightly", parent=hypothesis.settings(), max_examples=2_000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 SMALL_CONFIG = """\
 description: seconds on a CPU, for tests

@@ -77,7 +77,7 @@ def _counters(run: RunEvents) -> Iterator[SampleCount]:
         counts = _metadata(run.evaluations, name)
         if counts:
             begun = [number(block.metadata.get(name)) for block in run.log.all("block_start")]
-            before = next((each for each in begun if each is not None), 0.0)
+            before = min((each for each in begun if each is not None), default=0.0)
             base = before if before < counts[0] else 0.0
             yield _at(f"S1 eval_accuracy.{name}", [count - base for count in counts])
 
@@ -137,7 +137,8 @@ def _blocks(run: RunEvents) -> Iterator[SampleCount]:
     """S4: blocks of several steps that had ended, times the batch."""
     batch = run.global_batch_size
     stop = _time(run.stop)
-    starts = [event for event in _once(run.log.all("block_start")) if _time(event) <= stop]
+    starts = sorted(_once(run.log.all("block_start")), key=_time)
+    starts = [event for event in starts if _time(event) <= stop]
     stops = sum(_time(event) <= stop for event in _once(run.log.all("block_stop")))
     sizes = [number(event.metadata.get("epoch_count")) for event in starts[:stops]]
     steps = sum(size for size in sizes if size is not None)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def rows(name: str) -> list[Row]:
     return list(csv.DictReader(file.read_text("utf-8").splitlines())) if file.exists() else []
 
 
-ENTRIES = rows("expected.csv") or [pytest.param({}, marks=pytest.mark.skip(reason=SKIP))]
+ENTRIES: list[Any] = rows("expected.csv") or [pytest.param({}, marks=pytest.mark.skip(reason=SKIP))]
 OFFICIAL_BERT = {
     (row["round"], row["submitter"], row["system_folder"]): float(row["score_minutes"])
     for row in rows("official_bert_scores_detail.csv")
