@@ -236,7 +236,8 @@ def test_two_runs_in_one_file_are_noticed(
     assert log.first("run_stop") or "no run_stop" in run.problems[0] or run.elapsed is None
     begin, end = bounds(spliced, len(head))
     token = head.find(TOKEN, begin)
-    if 0 <= token < len(head) and not is_json(spliced[token + len(TOKEN) : end]):
+    event = spliced[token + len(TOKEN) : end].partition(TOKEN)[0]
+    if 0 <= token < len(head) and not is_json(event):
         assert line_at(spliced, begin) in {repair.line for repair in log.repairs}
 
 

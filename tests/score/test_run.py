@@ -160,14 +160,18 @@ PLACEHOLDERS += line("train_samples", 640_000, START_MS + 60_000)
 BLOCKS = run_log(
     samples=2,
     extra=[
-        event
-        for n in range(4)
-        for event in (
-            line("block_start", None, START_MS + n * 9_000, first_epoch_num=n, epoch_count=100),
-            line("block_stop", None, START_MS + n * 9_000 + 8_000, first_epoch_num=n),
-        )
+        *(
+            event
+            for n in range(4)
+            for event in (
+                line("block_start", None, START_MS + n * 9_000, first_epoch_num=n, epoch_count=99),
+                line("block_stop", None, START_MS + n * 9_000 + 8_000, first_epoch_num=n),
+            )
+        ),
+        line("block_start", None, START_MS + 36_000, first_epoch_num=4, epoch_count=99),
     ],
 )
+"""The last block has not ended."""
 
 
 def test_evaluations_with_equal_accuracy_are_told_apart_by_their_counter(tmp_path: Path) -> None:

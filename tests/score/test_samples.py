@@ -39,7 +39,8 @@ def test_a_counter_of_samples_goes_before_all(tmp_path: Path, name: str) -> None
 
 
 def test_a_counter_of_a_resumed_run_counts_from_its_first_block(tmp_path: Path) -> None:
-    text = run_log(extra=[line("block_start", train_samples=9_000)])
+    begun = [line("block_start", train_samples=count) for count in (9_050, 9_000)]
+    text = run_log(extra=begun)
     text = text.replace('"epoch_num": 3', '"train_samples": 9100, "epoch_num": 3')
     text = text.replace('"epoch_num": 6', '"train_samples": 9300, "epoch_num": 6')
     assert at(scored(tmp_path, text)) == [100, 300]
@@ -104,6 +105,13 @@ def test_finished_blocks_are_counted_times_the_batch(tmp_path: Path) -> None:
     run = scored(tmp_path, text)
     assert run.samples_source == "S4 finished blocks x batch"
     assert run.num_samples == 6 * 100 * 64  # The seventh begins as the run stops.
+
+
+def test_the_order_of_blocks_in_the_file_is_no_matter(tmp_path: Path) -> None:
+    first, unfinished = blocks(1, epoch_count=100), blocks(1, epoch_count=7)[:1]
+    unfinished[0] = unfinished[0].replace(str(START_MS), str(START_MS + 20_000))
+    for extra in ([*first, *unfinished], [*unfinished, *first]):
+        assert scored(tmp_path, run_log(samples=2, extra=extra)).num_samples == 100 * 64
 
 
 def test_blocks_of_one_epoch_are_no_steps(tmp_path: Path) -> None:
