@@ -164,7 +164,9 @@ BLOCKS = run_log(
             event
             for n in range(4)
             for event in (
-                line("block_start", None, START_MS + n * 9_000, first_epoch_num=n, epoch_count=99),
+                line(
+                    "block_start", None, START_MS + n * 9_000, first_epoch_num=n, epoch_count=90 + n
+                ),
                 line("block_stop", None, START_MS + n * 9_000 + 8_000, first_epoch_num=n),
             )
         ),
