@@ -1,15 +1,15 @@
 """Numbers as logs and descriptions write them."""
 
-import math
+import sys
 from typing import Any
+
+_LARGEST = sys.float_info.max
 
 
 def number(value: Any) -> float | None:
     """Return a finite number, also one written as text or alone in a list; else None."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value) if math.isfinite(value) else None
+    if type(value) is float or type(value) is int:  # Not bool, which is an int too.
+        return float(value) if abs(value) <= _LARGEST else None
     if isinstance(value, list) and len(value) == 1:
         return number(value[0])
     try:

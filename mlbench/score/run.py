@@ -1,8 +1,12 @@
 """RunLog to RunResult."""
 
 import json
+import math
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any
+
+import orjson
 
 from mlbench.runlog import LogEvent, RunLog
 from mlbench.score import Evaluation, RunResult
@@ -78,11 +82,11 @@ def _clock(log: RunLog) -> tuple[LogEvent | None, LogEvent | None, list[str]]:
     """Return the events that begin and end the run, and what is odd about them."""
     start = stop = None
     starts = stops = 0
-    for event in log.events:
+    for event in log.all("run_start", "run_stop"):
         if event.key == "run_start":
             starts += 1
             start = event if stop is None else start
-        elif event.key == "run_stop":
+        else:
             stops += 1
             stop = stop or event
     notes = []
@@ -121,26 +125,48 @@ def _evaluations(
     log: RunLog, start: LogEvent | None, stop: LogEvent | None
 ) -> Sequence[LogEvent]:
     """Return the evaluations of the run by time, each once however many processes logged it."""
-    found: dict[str, LogEvent] = {}
-    for event in log.all("eval_accuracy"):
-        if event.time_ms is not None and _is_ordered(start, event) and _is_ordered(event, stop):
-            found.setdefault(_identity(event), event)
-    return sorted(found.values(), key=lambda event: event.time_ms or 0.0)
+    begin, end = _time(start, -math.inf), _time(stop, math.inf)
+    events = [
+        event
+        for event in log.all("eval_accuracy")
+        if event.time_ms is not None and begin <= event.time_ms <= end
+    ]
+    if not _are_distinct([event.value for event in events]):
+        once: dict[str, LogEvent] = {}
+        for event in events:
+            once.setdefault(_identity(event), event)
+        events = list(once.values())
+    return sorted(events, key=attrgetter("time_ms"))
+
+
+def _are_distinct(values: Sequence[Any]) -> bool:
+    """Whether all values are floats and no two are equal: then no evaluation is there twice."""
+    if not all(type(value) is float for value in values):
+        return False
+    return len(set(values)) == len(values) and not math.isnan(sum(values))
 
 
 def _identity(event: LogEvent) -> str:
     """Return what is equal for one evaluation logged by several processes."""
     ours = {key: value for key, value in event.metadata.items() if key not in ("file", "lineno")}
-    if not ours or set(ours) == {"epoch_num"} and ours["epoch_num"] == 1:
+    if not ours or len(ours) == 1 and ours.get("epoch_num") == 1:
         return f"{event.time_ms} {event.value}"  # A placeholder: evaluations look alike.
-    return json.dumps([event.value, ours], sort_keys=True, default=str)
+    return _canonical([event.value, ours])
 
 
-def _is_ordered(first: LogEvent | None, second: LogEvent | None) -> bool:
-    """Whether ``first`` is not later than ``second``; an event that is not there does not tell."""
-    if first is None or second is None or first.time_ms is None or second.time_ms is None:
-        return True
-    return first.time_ms <= second.time_ms
+def _canonical(value: Any) -> str:
+    """Return a text that only equal values have."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError:  # An integer of more than 64 bits, or half a surrogate pair.
+        text = "null"
+    # NaN is written as null too.
+    return text if "null" not in text else json.dumps(value, sort_keys=True)
+
+
+def _time(event: LogEvent | None, unknown: float) -> float:
+    """Return the time of an event; one that is not there, or has no time, excludes nothing."""
+    return unknown if event is None or event.time_ms is None else event.time_ms
 
 
 def _evaluated(
@@ -155,10 +181,10 @@ def _evaluated(
 
 def _logged_throughput(log: RunLog) -> float | None:
     """Return the last throughput that was logged."""
-    for event in reversed(log.events):
+    for event in log.backwards("throughput", "tracked_stats"):
         if event.key == "throughput":
             return number(event.value)
-        if event.key == "tracked_stats" and isinstance(event.value, dict):
+        if isinstance(event.value, dict):
             found = number(event.value.get("throughput"))
             if found is not None:
                 return found

@@ -14,7 +14,7 @@ from pathlib import Path
 from mlbench.errors import InputMissingError, PreflightError
 from mlbench.runlog import TOKEN
 from mlbench.submission import Entry, EntryKey
-from mlbench.submission.description import read_description
+from mlbench.submission.read import read_description
 from mlbench.vocabulary import UNVERIFIED
 
 _RUN_LOG = re.compile(r"result_.*\.txt")
