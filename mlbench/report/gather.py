@@ -21,8 +21,6 @@ from mlbench.score.run import SCORED_KEYS, score_run
 from mlbench.submission import Entry
 from mlbench.submission.store import find_entries
 
-_FEWEST_FOR_PROCESSES = 10_000 if SCANNER else 200
-"""Fewer logs are read before other processes have paid for their start."""
 _MOST_PROCESSES = 8
 """Each takes some 35 MB."""
 
@@ -43,7 +41,7 @@ class _Read(NamedTuple):
 
 
 def gather(
-    paths: Iterable[Path], say: Say = lambda done, total: None, *, use_cache: bool = True
+    paths: Iterable[Path], say: Say = lambda _done, _total: None, *, use_cache: bool = True
 ) -> list[BenchmarkResult]:
     """Return the result of every entry at or below the paths.
 
@@ -80,7 +78,7 @@ def _without_collector() -> Iterator[None]:
 def _read_all(jobs: Sequence[_Job], results: ResultCache | None) -> Iterator[_Read]:
     # Threads do not help: what is left to do in Python holds the interpreter's lock.
     cores = os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count()
-    if len(jobs) < _FEWEST_FOR_PROCESSES or (cores or 1) == 1:
+    if len(jobs) < _fewest_for_processes() or (cores or 1) == 1:
         yield from (_read(job, results) for job in jobs)
         return
     from concurrent.futures import ProcessPoolExecutor
@@ -88,6 +86,11 @@ def _read_all(jobs: Sequence[_Job], results: ResultCache | None) -> Iterator[_Re
     with ProcessPoolExecutor(min(cores or 1, _MOST_PROCESSES)) as pool:
         read = _read_cached if results is not None else _read
         yield from pool.map(read, jobs, chunksize=16)
+
+
+def _fewest_for_processes() -> int:
+    """Fewer logs are read before other processes have paid for their start."""
+    return 10_000 if SCANNER else 200
 
 
 @cache
@@ -119,7 +122,7 @@ def _read(job: _Job, results: ResultCache | None = None) -> _Read:
     if not isinstance(parts, list):
         digest = xxhash.xxh3_128()
         parts = _digested(job.log, digest)
-    log = parse_parts(parts, job.log, SCORED_KEYS)
+    log = parse_parts(parts, job.log, SCORED_KEYS, SCANNER)
     return _Read(job.benchmark, score_run(log, job.benchmark, digest.hexdigest()), is_new=True)
 
 

@@ -71,10 +71,12 @@ class RunLog:
 
     def backwards(self, *keys: str) -> Iterator[LogEvent]:
         """Yield the events of some keys, the last one first; decodes no more than are taken."""
-        sequences = [reversed(self.by_key[key]) for key in keys if key in self.by_key]
+        sequences: list[Iterator[LogEvent]] = [
+            reversed(self.by_key[key]) for key in keys if key in self.by_key
+        ]
         if len(sequences) == 1:
             return sequences[0]
-        return heapq.merge(*sequences, key=attrgetter("offset"), reverse=True)
+        return heapq.merge(*sequences, key=lambda event: event.offset, reverse=True)
 
     def first(self, key: str) -> LogEvent | None:
         """Return the first event of a key."""

@@ -18,8 +18,8 @@ _MORE = 1 << 16
 """Bytes read at once from a small file that grows."""
 
 
-def read_parts(path: Path, size: int = PART_SIZE) -> Iterator[bytes]:
-    """Yield the bytes of a file, in parts that can be read one by one.
+def read_parts(path: Path, size: int | None = None) -> Iterator[bytes]:
+    """Yield the bytes of a file, in parts of about a size that can be read one by one.
 
     Raises:
         InputMissingError: the file cannot be read.
@@ -27,7 +27,7 @@ def read_parts(path: Path, size: int = PART_SIZE) -> Iterator[bytes]:
     try:
         file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         try:
-            yield from _parts(file, size)
+            yield from _parts(file, size or PART_SIZE)
         finally:
             os.close(file)
     except OSError as error:

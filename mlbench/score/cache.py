@@ -41,16 +41,13 @@ class ResultCache:
     """The cache in one file; no method of it fails."""
 
     def __init__(self, file: Path) -> None:
+        self._file = file
         self._connection: sqlite3.Connection | None = None
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._connection = _open(file)
-        except sqlite3.DatabaseError as error:
-            if not isinstance(error, sqlite3.OperationalError):  # Not a database: begin anew.
-                with suppress(OSError):
-                    file.unlink()
-        except OSError:
-            pass
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
 
     def get(self, digest: str, benchmark: str, file: str) -> RunResult | None:
         """Return the result of a log, None if it is not there whole."""
@@ -60,27 +57,45 @@ class ResultCache:
             key = _key(digest, benchmark, file)
             row = self._connection.execute("SELECT data FROM runs WHERE key = ?", (key,)).fetchone()
             return _unsealed(key, row[0]) if row else None
-        except (sqlite3.Error, OSError, ValueError, TypeError):
-            return None
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+        except (ValueError, TypeError):  # A row that is damaged; it will be replaced.
+            pass
+        return None
 
     def put(self, results: Iterable[tuple[str, RunResult]]) -> None:
         """Keep results, each with its benchmark."""
         if self._connection is None:
             return
-        sealed = (_sealed(_key(run.digest, name, run.file), run) for name, run in results)
-        with suppress(sqlite3.Error, OSError), self._connection as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO runs (key, data) VALUES (?, ?)", filter(None, sealed)
-            )
-            connection.execute(
-                "DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - ?", (_MOST_ROWS,)
-            )
+        try:
+            sealed = [_sealed(_key(run.digest, name, run.file), run) for name, run in results]
+            with self._connection as connection:
+                connection.executemany(
+                    "INSERT OR REPLACE INTO runs (key, data) VALUES (?, ?)", filter(None, sealed)
+                )
+                connection.execute(
+                    "DELETE FROM runs WHERE number <= (SELECT max(number) FROM runs) - ?",
+                    (_MOST_ROWS,),
+                )
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
 
     def close(self) -> None:
         """Let go of the file."""
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.close()
+        self._connection = None
+
+    def _give_up(self, error: Exception) -> None:
+        """Go on without the cache; one whose content is damaged is begun anew next time."""
+        self.close()
+        is_damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(
+            error, sqlite3.OperationalError
+        )
+        if is_damaged:
+            with suppress(OSError):
+                self._file.unlink()
 
 
 def _open(file: Path) -> sqlite3.Connection:

@@ -121,9 +121,7 @@ def _status(stop: LogEvent | None) -> RunStatus | None:
     return RunStatus.SUCCESS if success else RunStatus.ABORTED
 
 
-def _evaluations(
-    log: RunLog, start: LogEvent | None, stop: LogEvent | None
-) -> Sequence[LogEvent]:
+def _evaluations(log: RunLog, start: LogEvent | None, stop: LogEvent | None) -> Sequence[LogEvent]:
     """Return the evaluations of the run by time, each once however many processes logged it."""
     begin, end = _time(start, -math.inf), _time(stop, math.inf)
     events = [
@@ -149,7 +147,7 @@ def _are_distinct(values: Sequence[Any]) -> bool:
 def _identity(event: LogEvent) -> str:
     """Return what is equal for one evaluation logged by several processes."""
     ours = {key: value for key, value in event.metadata.items() if key not in ("file", "lineno")}
-    if not ours or len(ours) == 1 and ours.get("epoch_num") == 1:
+    if not ours or (len(ours) == 1 and ours.get("epoch_num") == 1):
         return f"{event.time_ms} {event.value}"  # A placeholder: evaluations look alike.
     return _canonical([event.value, ours])
 

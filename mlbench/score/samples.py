@@ -147,7 +147,9 @@ def _blocks(run: RunEvents) -> Iterator[SampleCount]:
     sizes = [number(event.metadata.get("epoch_count")) for event in starts[:stops]]
     steps = sum(size for size in sizes if size is not None)
     if sizes and steps > len(sizes):
-        yield SampleCount("S4 finished blocks x batch", steps * batch, (None,) * len(run.evaluations))
+        yield SampleCount(
+            "S4 finished blocks x batch", steps * batch, (None,) * len(run.evaluations)
+        )
 
 
 def _data_sets(run: RunEvents) -> Iterator[SampleCount]:
@@ -160,10 +162,10 @@ def _data_sets(run: RunEvents) -> Iterator[SampleCount]:
 
 def _metadata(evaluations: Sequence[LogEvent], name: str) -> list[float]:
     """Return a counter at each evaluation; empty unless every one has it and it never falls."""
-    known = []
+    known: list[float] = []
     for event in evaluations:
         count = number(event.metadata.get(name))
-        if count is None or known and count < known[-1]:
+        if count is None or (known and count < known[-1]):
             return []
         known.append(count)
     return known

@@ -1,4 +1,4 @@
-"""Reads ``systems/<system>.json``; apart from what describes a machine, which takes long to import."""
+"""Reads ``systems/<system>.json``, without what it takes to describe a machine."""
 
 import json
 from pathlib import Path
