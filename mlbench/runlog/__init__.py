@@ -1,10 +1,13 @@
 """A run as it is logged: events of ``:::MLLOG`` lines, read and written."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlbench.vocabulary import Milliseconds
 
@@ -20,9 +23,8 @@ class EventType(StrEnum):
     POINT_IN_TIME = "POINT_IN_TIME"
 
 
-@dataclass(frozen=True, slots=True)
-class LogEvent:
-    """One event of a log."""
+class LogEvent(NamedTuple):
+    """One event of a log; a tuple, since a round has a million of them."""
 
     key: str
     value: Any
@@ -49,23 +51,40 @@ class RunLog:
     """The events of a log, in file order."""
 
     path: Path
-    events: tuple[LogEvent, ...]
-    """All events, or those of the keys that were asked for."""
+    by_key: Mapping[str, Sequence[LogEvent]] = field(repr=False)
+    """Events of each key, or of the keys that were asked for; some are decoded when taken."""
     repairs: tuple[Repair, ...] = ()
     num_events: int = 0
     """All events of the file that could be read, whatever their keys."""
 
-    def all(self, key: str) -> Iterator[LogEvent]:
-        """Yield the events of a key."""
-        return (event for event in self.events if event.key == key)
+    @property
+    def events(self) -> tuple[LogEvent, ...]:
+        """All events, or those of the keys that were asked for; decodes every one of them."""
+        return tuple(self.all(*self.by_key))
+
+    def all(self, *keys: str) -> Iterator[LogEvent]:
+        """Yield the events of some keys."""
+        sequences = [self.by_key[key] for key in keys if key in self.by_key]
+        if len(sequences) == 1:
+            return iter(sequences[0])
+        return iter(sorted(chain.from_iterable(sequences), key=attrgetter("offset")))
+
+    def backwards(self, *keys: str) -> Iterator[LogEvent]:
+        """Yield the events of some keys, the last one first; decodes no more than are taken."""
+        sequences: list[Iterator[LogEvent]] = [
+            reversed(self.by_key[key]) for key in keys if key in self.by_key
+        ]
+        if len(sequences) == 1:
+            return sequences[0]
+        return heapq.merge(*sequences, key=lambda event: event.offset, reverse=True)
 
     def first(self, key: str) -> LogEvent | None:
         """Return the first event of a key."""
-        return next(self.all(key), None)
+        return self.by_key[key][0] if key in self.by_key else None
 
     def last(self, key: str) -> LogEvent | None:
         """Return the last event of a key."""
-        return next((event for event in reversed(self.events) if event.key == key), None)
+        return self.by_key[key][-1] if key in self.by_key else None
 
     def value(self, key: str) -> Any:
         """Return the value of the first event of a key, None without one."""

@@ -4,28 +4,32 @@ Logs as published hold rank labels, progress bars and shell traces before an eve
 endings, bytes of other encodings, cut lines. What can be used is used, and every repair and every
 loss is recorded with its line: a reader that drops an event silently changes a result.
 
-Decoding JSON is most of the time; whoever needs few keys names them, and the other events are
-decoded, counted and dropped at once.
+Decoding JSON is most of the time; whoever needs few keys names them. Then a scanner in C, where it
+was built, vouches for events that need no repair and are decoded when they are taken, if ever; the
+code here reads the others, and all events where there is no scanner.
 """
 
 import json
 import math
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from json import JSONDecoder
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from mlbench.errors import InputMissingError
 from mlbench.runlog import TOKEN, LogEvent, Repair, RunLog
+from mlbench.runlog.parts import read_parts
 from mlbench.runlog.stray import stray_events
+from mlbench.runlog.vouched import SCANNER, Part, Scanner, Vouched, compact
 from mlbench.vocabulary import Milliseconds
 
 _TOKEN = TOKEN.encode()
+_NEWLINE = ord("\n")
 _DECODER = JSONDecoder(strict=False)
 _SHELL_TRACE = re.compile(rb"\s*(?:\[?\d+\]?:?\s*|\S{1,40}[:>\]]\s*)?\++\s")
 """What ``set -x`` prints before a command, behind the label of a rank or a host."""
@@ -35,69 +39,118 @@ _TIME_BITS = 63
 """A longer number is no time."""
 
 
-def read_log(path: Path, keys: Container[str] | None = None) -> RunLog:
+def read_log(path: Path, keys: Collection[str] | None = None) -> RunLog:
     """Return the events of a log file, all or those of some keys.
 
     Raises:
         InputMissingError: the file cannot be read.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputMissingError(f"{path}: cannot be read: {error.strerror}") from error
-    return parse_log(data, path, keys)
+    return parse_parts(read_parts(path), path, keys)
 
 
-def parse_log(data: bytes, path: Path, keys: Container[str] | None = None) -> RunLog:
+def parse_log(
+    data: bytes,
+    path: Path,
+    keys: Collection[str] | None = None,
+    scanner: Scanner | None = SCANNER,
+) -> RunLog:
     """Return the events in the bytes of a log; ``path`` is kept for messages."""
-    reader = _Reader(data)
-    events = tuple(reader.events(keys))
-    num_whole = reader.num_tokens - sum(repair.lost for repair in reader.repairs)
-    stray = [
-        Repair(data.count(b"\n", 0, offset) + 1, text, lost=True)
-        for offset, text in stray_events(data, num_whole)
-    ]
-    repairs = sorted([*reader.repairs, *stray], key=lambda repair: repair.line)
-    return RunLog(path, events, tuple(repairs), reader.num_events)
+    return parse_parts([data], path, keys, scanner)
+
+
+def parse_parts(
+    parts: Iterable[bytes],
+    path: Path,
+    keys: Collection[str] | None = None,
+    scanner: Scanner | None = SCANNER,
+) -> RunLog:
+    """Return the events of a log that comes in parts, such as ``read_parts`` makes.
+
+    A scanner takes nothing from an event that is decoded anyway: it is for those who name keys.
+    """
+    reader = _Reader(frozenset(keys) if keys is not None else None, scanner)
+    for part in parts:
+        reader.read(part)
+    repairs = sorted(reader.repairs, key=attrgetter("line"))
+    return RunLog(path, reader.by_key(), tuple(repairs), reader.num_events)
 
 
 @dataclass(slots=True)
 class _Reader:
-    data: bytes
+    keys: frozenset[str] | None
+    scanner: Scanner | None
+    data: bytes = b""
     repairs: list[Repair] = field(default_factory=list)
     num_events: int = 0
-    num_tokens: int = 0
+    num_traces: int = 0
+    _base: int = 0
+    """Where the data begin in the file."""
     _lines: int = 1
     _counted: int = 0
+    """Byte of the data up to which lines are counted."""
+    _decoded: dict[str, list[LogEvent]] = field(default_factory=dict)
+    _vouched: dict[str, list[Part]] = field(default_factory=dict)
 
-    def events(self, keys: Container[str] | None) -> Iterator[LogEvent]:
-        """Yield the events of the keys, in file order."""
-        data, decode = self.data, orjson.loads
-        token = data.find(_TOKEN)
-        while token >= 0:
-            self.num_tokens += 1
-            start = token + len(_TOKEN)
-            following = data.find(_TOKEN, start)
-            end = data.find(b"\n", start)
-            if end < 0 or 0 <= following < end:
-                end = following if following >= 0 else len(data)
-            record: Any = None
-            if token and data[token - 1] != 10 and self._is_shell_trace(token):
-                self._repair(token, "shell trace, not an event")
-            else:
-                try:
-                    record = decode(data[start:end])
-                    if record is None:  # ``null`` is JSON, but no event: a loss, as the rest is.
-                        record = ()
-                except orjson.JSONDecodeError:
-                    record = self._decode_dirty(token, end, following)
-            if record is not None:
-                event = self._event(record, token, keys)
-                if event:
-                    yield event
-            token = following
+    def read(self, data: bytes) -> None:
+        """Read the next part of the file."""
+        if self.data:
+            self._lines += self.data.count(b"\n", self._counted)
+            self._base += len(self.data)
+            for parts in self._vouched.values():
+                if parts[-1].data is self.data:
+                    parts[-1] = compact(parts[-1])
+        self.data, self._counted = data, 0
+        first_line, num_before = self._lines, self.num_events + self.num_traces
+        for token in self._tokens():
+            event = self._event_at(token)
+            if event is not None:
+                self._decoded.setdefault(event.key, []).append(event)
+        for offset, text in stray_events(data, self.num_events + self.num_traces - num_before):
+            line = first_line + data.count(b"\n", 0, offset)
+            self.repairs.append(Repair(line, text, lost=True))
 
-    def _event(self, record: Any, token: int, keys: Container[str] | None) -> LogEvent | None:
+    def by_key(self) -> dict[str, Sequence[LogEvent]]:
+        """Return the events of each key, in file order."""
+        found: dict[str, Sequence[LogEvent]] = {
+            key: Vouched(key, parts, self.scanner)
+            for key, parts in self._vouched.items()
+            if self.scanner is not None
+        }
+        for key, events in self._decoded.items():
+            clean = found.get(key, ())
+            found[key] = sorted([*clean, *events], key=attrgetter("offset"))
+        return found
+
+    def _tokens(self) -> Iterable[int]:
+        """Return the tokens to look at: all that a scanner does not vouch for."""
+        if self.scanner is None or self.keys is None:
+            return _all_tokens(self.data)
+        count, spans, looks = self.scanner.scan(self.data, tuple(self.keys), self._base)
+        self.num_events += count
+        for key, each in spans.items():
+            self._vouched.setdefault(key, []).append(Part(self.data, each))
+        return memoryview(looks).cast("q")
+
+    def _event_at(self, token: int) -> LogEvent | None:
+        """Return the event behind a token, None if it is none or not asked for."""
+        start = token + len(_TOKEN)
+        following = self.data.find(_TOKEN, start)
+        end = self.data.find(b"\n", start)
+        if end < 0 or 0 <= following < end:
+            end = following if following >= 0 else len(self.data)
+        if token and self.data[token - 1] != _NEWLINE and self._is_shell_trace(token):
+            self.num_traces += 1
+            self._repair(token, "shell trace, not an event")
+            return None
+        try:
+            record = orjson.loads(self.data[start:end])
+            if record is None:  # ``null`` is JSON, but no event: a loss, as the rest is.
+                record = ()
+        except orjson.JSONDecodeError:
+            record = self._decode_dirty(token, end, following)
+        return self._event(record, token) if record is not None else None
+
+    def _event(self, record: Any, token: int) -> LogEvent | None:
         """Return the event of a record, None if it is none or not asked for."""
         key = record.get("key") if isinstance(record, dict) else None
         if not isinstance(key, str):
@@ -105,7 +158,7 @@ class _Reader:
             self._repair(token, f"event without a key: {text}", lost=True)
             return None
         self.num_events += 1
-        if keys is not None and key not in keys:
+        if self.keys is not None and key not in self.keys:
             return None
         metadata = record.get("metadata")
         if not isinstance(metadata, dict):
@@ -116,7 +169,7 @@ class _Reader:
             self._repair(token, f"{key} has no time")
         elif isinstance(record.get("time_ms"), str):
             self._repair(token, f"time of {key} is text, read as a number")
-        return LogEvent(key, record.get("value"), metadata, time_ms, token)
+        return LogEvent(key, record.get("value"), metadata, time_ms, self._base + token)
 
     def _is_shell_trace(self, token: int) -> bool:
         begin = self.data.rfind(b"\n", 0, token) + 1
@@ -157,6 +210,13 @@ class _Reader:
         self._lines += self.data.count(b"\n", self._counted, offset)
         self._counted = offset
         self.repairs.append(Repair(self._lines, text, lost))
+
+
+def _all_tokens(data: bytes) -> Iterator[int]:
+    token = data.find(_TOKEN)
+    while token >= 0:
+        yield token
+        token = data.find(_TOKEN, token + len(_TOKEN))
 
 
 def _to_text(raw: bytes) -> tuple[str, list[str]]:

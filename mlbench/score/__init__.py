@@ -6,15 +6,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlbench.submission import EntryKey, SystemDescription
 from mlbench.vocabulary import Milliseconds, Minutes, RunStatus, Seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """One evaluation of a run."""
+class Evaluation(NamedTuple):
+    """One evaluation of a run; a tuple, since a round has tens of thousands of them."""
 
     elapsed: Seconds
     """Since ``run_start``."""

@@ -1,6 +1,8 @@
 """RunLog to RunResult."""
 
+import math
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 from mlbench.runlog import LogEvent, RunLog
@@ -137,26 +139,45 @@ def _evaluations(
 
     With them, what is said of those that are left out.
     """
+    begin, end = _time(start, -math.inf), _time(stop, math.inf)
     every = list(log.all("eval_accuracy"))
     inside = [
-        event
-        for event in every
-        if event.time_ms is not None and _is_ordered(start, event) and _is_ordered(event, stop)
+        event for event in every if event.time_ms is not None and begin <= event.time_ms <= end
     ]
-    is_counted = len({_counters(event) for event in inside}) > 1
+    events = inside if _are_distinct([event.value for event in inside]) else _once(inside)
+    notes = [
+        f"{len(left_out)} of {len(every)} evaluations {why} ({on_lines(log, left_out)}): left out"
+        for left_out, why in (
+            (_without(every, inside), "not within the time of the run"),
+            (_without(inside, events), "logged again"),
+        )
+        if left_out
+    ]
+    return sorted(events, key=attrgetter("time_ms")), notes
+
+
+def _without(events: Sequence[LogEvent], others: Sequence[LogEvent]) -> Sequence[LogEvent]:
+    if len(events) == len(others):
+        return ()
+    offsets = {event.offset for event in others}
+    return [event for event in events if event.offset not in offsets]
+
+
+def _are_distinct(values: Sequence[Any]) -> bool:
+    """Whether all values are floats and no two are equal: then no evaluation is there twice."""
+    if not all(type(value) is float for value in values):
+        return False
+    return len(set(values)) == len(values) and not math.isnan(sum(values))
+
+
+def _once(events: Sequence[LogEvent]) -> list[LogEvent]:
+    """Return each evaluation once, however many processes logged it."""
+    is_counted = len({_counters(event) for event in events}) > 1
     found: dict[str, LogEvent] = {}
-    for event in inside:
+    for event in events:
         place = _counters(event) if is_counted else event.time_ms
         found.setdefault(f"{shown(event.value)} {place}", event)
-    within, kept = ({event.offset for event in events} for events in (inside, found.values()))
-    outside = [event for event in every if event.offset not in within]
-    again = [event for event in inside if event.offset not in kept]
-    notes = []
-    for left_out, why in ((outside, "not within the time of the run"), (again, "logged again")):
-        if left_out:
-            where = on_lines(log, left_out)
-            notes.append(f"{len(left_out)} of {len(every)} evaluations {why} ({where}): left out")
-    return sorted(found.values(), key=lambda event: event.time_ms or 0.0), notes
+    return list(found.values())
 
 
 def _counters(event: LogEvent) -> str:
@@ -168,11 +189,9 @@ def _counters(event: LogEvent) -> str:
     return shown(ours)
 
 
-def _is_ordered(first: LogEvent | None, second: LogEvent | None) -> bool:
-    """Whether ``first`` is not later than ``second``; an event that is not there does not tell."""
-    if first is None or second is None or first.time_ms is None or second.time_ms is None:
-        return True
-    return first.time_ms <= second.time_ms
+def _time(event: LogEvent | None, unknown: float) -> float:
+    """Return the time of an event; one that is not there, or has no time, excludes nothing."""
+    return unknown if event is None or event.time_ms is None else event.time_ms
 
 
 def _evaluated(
@@ -187,11 +206,11 @@ def _evaluated(
 
 def _logged_throughput(log: RunLog) -> float | None:
     """Return the last throughput that was logged."""
-    for event in reversed(log.events):
+    for event in log.backwards("throughput", "tracked_stats"):
         found = None
         if event.key == "throughput":
             found = number(event.value)
-        elif event.key == "tracked_stats" and isinstance(event.value, dict):
+        elif isinstance(event.value, dict):
             found = number(event.value.get("throughput"))
         if found is not None:
             return found

@@ -84,10 +84,11 @@ def _counters(run: RunEvents) -> Iterator[SampleCount]:
 
 def _epochs_of_samples(run: RunEvents) -> Iterator[SampleCount]:
     """S1: ``epoch_num`` where it counts samples, as in BERT since v1.0."""
-    counts = _metadata(run.evaluations, "epoch_num")
     batch = run.global_batch_size
-    is_counter = run.benchmark == "bert" and counts and batch
-    if is_counter and counts[-1] >= _FEWEST_STEPS * (batch or 0):
+    if run.benchmark != "bert" or not batch:
+        return
+    counts = _metadata(run.evaluations, "epoch_num")
+    if counts and counts[-1] >= _FEWEST_STEPS * batch:
         yield _at("S1 eval_accuracy.epoch_num", counts)
 
 
@@ -99,11 +100,13 @@ def _steps(run: RunEvents) -> Iterator[SampleCount]:
     steps = _metadata(run.evaluations, "step_num")
     if steps:
         yield _at("S2 eval_accuracy.step_num x batch", [step * batch for step in steps])
-    epochs = _metadata(run.evaluations, "epoch_num")
+    epochs = _metadata(run.evaluations, "epoch_num") if run.benchmark == "bert" else []
+    if not epochs:
+        return
     sizes = {number(block.metadata.get("epoch_count")) for block in run.log.all("block_start")}
     sizes -= {None, 0.0, 1.0}
     gaps = {later - earlier for earlier, later in pairwise([0.0, *epochs])}
-    if run.benchmark == "bert" and sizes and gaps & sizes:
+    if gaps & sizes:
         yield _at("S2 eval_accuracy.epoch_num x batch", [step * batch for step in epochs])
 
 
@@ -136,13 +139,15 @@ def _are_even(run: RunEvents) -> bool:
 def _blocks(run: RunEvents) -> Iterator[SampleCount]:
     """S4: blocks of several steps that had ended, times the batch."""
     batch = run.global_batch_size
+    if run.benchmark != "bert" or not batch:
+        return
     stop = _time(run.stop)
     starts = sorted(_once(run.log.all("block_start")), key=_time)
     starts = [event for event in starts if _time(event) <= stop]
     stops = sum(_time(event) <= stop for event in _once(run.log.all("block_stop")))
     sizes = [number(event.metadata.get("epoch_count")) for event in starts[:stops]]
     steps = sum(size for size in sizes if size is not None)
-    if run.benchmark == "bert" and batch and sizes and steps > len(sizes):
+    if sizes and steps > len(sizes):
         yield SampleCount(
             "S4 finished blocks x batch", steps * batch, (None,) * len(run.evaluations)
         )
@@ -151,7 +156,7 @@ def _blocks(run: RunEvents) -> Iterator[SampleCount]:
 def _data_sets(run: RunEvents) -> Iterator[SampleCount]:
     """S5: epochs, times a data set whose size is fixed by the benchmark."""
     size = _DATA_SETS.get(run.benchmark)
-    epochs = _metadata(run.evaluations, "epoch_num")
+    epochs = _metadata(run.evaluations, "epoch_num") if size else []
     if size and epochs:
         yield _at("S5 eval_accuracy.epoch_num x data set", [epoch * size for epoch in epochs])
 
@@ -171,10 +176,13 @@ def _once(blocks: Iterable[LogEvent]) -> list[LogEvent]:
 
 def _metadata(evaluations: Sequence[LogEvent], name: str) -> list[float]:
     """Return a counter at each evaluation; empty unless every one has it and it never falls."""
-    counts = [number(event.metadata.get(name)) for event in evaluations]
-    known = [count for count in counts if count is not None]
-    rises = all(earlier <= later for earlier, later in pairwise(known))
-    return known if len(known) == len(evaluations) and rises else []
+    known: list[float] = []
+    for event in evaluations:
+        count = number(event.metadata.get(name))
+        if count is None or (known and count < known[-1]):
+            return []
+        known.append(count)
+    return known
 
 
 def _at(source: str, counts: Sequence[float]) -> SampleCount:

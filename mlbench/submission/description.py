@@ -1,4 +1,4 @@
-"""What MLPerf asks of a system: ``systems/<system>.json``, read and written.
+"""What MLPerf asks of a system: ``systems/<system>.json``, as we write it.
 
 Every field that MLPerf's checker requires is there; what was not measured is an empty text, never
 a guess.
@@ -15,7 +15,7 @@ import psutil
 from mlbench.atomic import write_atomically
 from mlbench.plan import RunPlan
 from mlbench.plan.machine import Machine
-from mlbench.submission import SystemDescription
+from mlbench.submission.read import read_description
 from mlbench.vocabulary import Availability
 
 REQUIRED_FIELDS = (
@@ -80,19 +80,6 @@ def save_description(file: Path, fields: Mapping[str, str]) -> list[str]:
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, json.dumps(fields, indent=2) + "\n")
     return []
-
-
-def read_description(file: Path) -> SystemDescription:
-    """Return a description; one that is missing or broken has no fields and says why."""
-    try:
-        fields = json.loads(file.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        return SystemDescription({}, f"{file.name} is missing")
-    except (OSError, ValueError, RecursionError) as error:
-        return SystemDescription({}, f"{file.name} cannot be read: {error}")
-    if not isinstance(fields, dict):
-        return SystemDescription({}, f"{file.name} is not a JSON object")
-    return SystemDescription(fields)
 
 
 def _version(package: str) -> str:

@@ -16,7 +16,7 @@ from mlbench.errors import InputMissingError, PreflightError
 from mlbench.runlog import TOKEN
 from mlbench.runlog.read import read_log
 from mlbench.submission import Entry, EntryKey
-from mlbench.submission.description import read_description
+from mlbench.submission.read import read_description
 from mlbench.vocabulary import UNVERIFIED
 
 _RUN_LOG = re.compile(r"result_.*\.txt")
