@@ -14,6 +14,15 @@ _MILLISECONDS = 1000.0
 _LONGEST_RUN_SECONDS = 60 * 86_400
 """No published run took two months; a longer one is a fault of its clock."""
 
+_COUNTS_SAMPLES = frozenset(
+    (
+        *("llama2_70b_lora", "flux1", "llama31_405b", "llama31_8b", "gpt_oss_20b"),
+        *("deepseekv3_671b", "qwen35_397b_grpo", "dlrmv4"),
+    )
+)
+"""Benchmarks whose reference convergence points count samples rather than ``epoch_num``."""
+_CONVERGENCE_DIGITS = 3
+
 _STATED = (
     *("submission_benchmark", "submission_division", "submission_org", "submission_platform"),
     *("submission_status", "mlbench_run"),
@@ -63,7 +72,7 @@ def score_run(log: RunLog, benchmark: str, digest: str = "") -> RunResult:
         evaluations=tuple(_evaluated(evaluations, count, start)),
         num_samples=count.total,
         samples_source=count.source,
-        convergence=number(last.metadata.get("epoch_num")) if last else None,
+        convergence=_convergence(last, benchmark),
         logged_throughput=_logged_throughput(log),
         quality_target=number(log.value("quality_target")),
         global_batch_size=batch,
@@ -72,6 +81,15 @@ def score_run(log: RunLog, benchmark: str, digest: str = "") -> RunResult:
         hyperparameters=_values(log, _HYPERPARAMETERS),
         problems=(*problem, *notes, *_repairs(log)),
     )
+
+
+def _convergence(last: LogEvent | None, benchmark: str) -> float | None:
+    """Return when a run converged, in the unit of its reference convergence points."""
+    if last is None:
+        return None
+    key = "samples_count" if benchmark in _COUNTS_SAMPLES else "epoch_num"
+    found = number(last.metadata.get(key))
+    return found if found is None else round(found, _CONVERGENCE_DIGITS)
 
 
 def _clock(log: RunLog) -> tuple[LogEvent | None, LogEvent | None, list[str]]:
@@ -117,9 +135,7 @@ def _status(stop: LogEvent | None) -> RunStatus | None:
     return RunStatus.SUCCESS if success else RunStatus.ABORTED
 
 
-def _evaluations(
-    log: RunLog, start: LogEvent | None, stop: LogEvent | None
-) -> Sequence[LogEvent]:
+def _evaluations(log: RunLog, start: LogEvent | None, stop: LogEvent | None) -> Sequence[LogEvent]:
     """Return the evaluations of the run by time, each once however many processes logged it."""
     found: dict[str, LogEvent] = {}
     for event in log.all("eval_accuracy"):
@@ -131,7 +147,7 @@ def _evaluations(
 def _identity(event: LogEvent) -> str:
     """Return what is equal for one evaluation logged by several processes."""
     ours = {key: value for key, value in event.metadata.items() if key not in ("file", "lineno")}
-    if not ours or set(ours) == {"epoch_num"} and ours["epoch_num"] == 1:
+    if not ours or (set(ours) == {"epoch_num"} and ours["epoch_num"] == 1):
         return f"{event.time_ms} {event.value}"  # A placeholder: evaluations look alike.
     return json.dumps([event.value, ours], sort_keys=True, default=str)
 

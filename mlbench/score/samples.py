@@ -142,7 +142,9 @@ def _blocks(run: RunEvents) -> Iterator[SampleCount]:
     sizes = [number(event.metadata.get("epoch_count")) for event in starts[:stops]]
     steps = sum(size for size in sizes if size is not None)
     if run.benchmark == "bert" and batch and sizes and steps > len(sizes):
-        yield SampleCount("S4 finished blocks x batch", steps * batch, (None,) * len(run.evaluations))
+        yield SampleCount(
+            "S4 finished blocks x batch", steps * batch, (None,) * len(run.evaluations)
+        )
 
 
 def _data_sets(run: RunEvents) -> Iterator[SampleCount]:
