@@ -10,6 +10,9 @@ from typing import Any, Protocol
 
 from mlbench.score.leaderboard import Leaderboard
 
+NOTHING = "-"
+"""What people read where there is no value."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -22,6 +25,8 @@ class Column:
     is_number: bool = False
     is_shown: bool = True
     """False for a value that people see only when they ask for it."""
+    is_kept: bool = False
+    """Whether it is shown although no row has anything in it."""
     spare: int = 0
     """Where there is no room for all columns, those with the highest number go first; 0 stays."""
 
@@ -32,6 +37,11 @@ class Cell:
 
     value: Any
     text: str = ""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether people read something in it."""
+        return self.text not in ("", NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +57,12 @@ class Table:
     """What a reader of the rows must know."""
 
     def shown(self) -> list[int]:
-        """Return the positions of the columns that people are shown."""
-        return [n for n, column in enumerate(self.columns) if column.is_shown]
+        """Return the positions of the columns that people are shown, empty ones left out."""
+        return [
+            n
+            for n, column in enumerate(self.columns)
+            if column.is_shown and (column.is_kept or any(row[n].is_told for row in self.rows))
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mlbench.errors import UsageError, did_you_mean
-from mlbench.report import Cell, Column
+from mlbench.report import NOTHING, Cell, Column
 from mlbench.report.rules import RulesetVerdict
 from mlbench.score import BenchmarkResult
 from mlbench.score.leaderboard import Ranking, Standing
 from mlbench.score.select import date_of
+from mlbench.score.statistics import Verdict
 from mlbench.submission.names import framework_family
 
 _UNKNOWN = "?"
-_NONE = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,13 @@ class Field:
 
 
 def _number(form: str) -> Callable[[Any], str]:
-    return lambda value: _NONE if value is None else format(value, form)
+    return lambda value: NOTHING if value is None else format(value, form)
 
 
 def _span(form: str) -> Callable[[Any], str]:
-    return lambda value: _NONE if value is None else "-".join(format(each, form) for each in value)
+    return lambda value: (
+        NOTHING if value is None else "-".join(format(each, form) for each in value)
+    )
 
 
 def _compared(name: str) -> Callable[[Row], Any]:
@@ -73,8 +75,8 @@ FIELDS = (
     Field(Column("rank", "#", is_number=True), lambda row: row.standing.rank, _number("d")),
     Field(Column("submitter", "submitter"), lambda row: row.result.key.submitter),
     Field(Column("system", "system"), lambda row: row.result.key.system),
-    Field(Column("accelerators", "accelerators", spare=4), lambda row: _accelerators(row.result)),
-    Field(Column("framework", "framework", spare=5), _described("framework")),
+    Field(Column("accelerators", "accelerators", spare=5), lambda row: _accelerators(row.result)),
+    Field(Column("framework", "framework", spare=7), _described("framework")),
     Field(
         Column("minutes", "minutes", is_number=True),
         lambda row: row.result.minutes,
@@ -87,12 +89,12 @@ FIELDS = (
     ),
     Field(Column("ratio", "ratio", is_number=True), _compared("ratio"), _number(".3f")),
     Field(
-        Column("interval", "95 % interval", is_number=True, spare=6),
+        Column("interval", "95 %", is_number=True, spare=2),
         lambda row: _interval(row),
         _span(".3f"),
     ),
     Field(
-        Column("verdict", "verdict", spare=7),
+        Column("verdict", "verdict", spare=3),
         _compared("verdict"),
         row_text=lambda row: _verdict_text(row),
     ),
@@ -102,7 +104,7 @@ FIELDS = (
         _number(",.0f"),
     ),
     Field(
-        Column("samples_per_second_per_accelerator", "per acc.", is_number=True, spare=3),
+        Column("samples_per_second_per_accelerator", "per acc.", is_number=True, spare=4),
         lambda row: row.result.throughput_per_accelerator,
         _number(",.1f"),
     ),
@@ -127,7 +129,7 @@ FIELDS = (
         _number(".3f"),
     ),
     Field(
-        Column("runs_found", "runs", is_number=True, spare=2),
+        Column("runs_found", "runs", is_number=True, spare=6),
         lambda row: len(row.result.runs),
         row_text=lambda row: f"{row.result.runs_converged}/{plain(row.result.runs_expected)}",
     ),
@@ -228,26 +230,35 @@ def choose(keys: Sequence[str], *, has_verdicts: bool) -> list[Field]:
     Raises:
         UsageError: there is no such column.
     """
-    known = {field.column.key: field for field in FIELDS}
-    for key in keys:
-        if key not in known:
-            raise UsageError(
-                f"no column {key!r}{did_you_mean(key, known)} (columns: {', '.join(known)})"
-            )
+    shown = [field_named(key) for key in keys]
     if not keys:
         checked = ("ruleset", "ruleset_pass") if has_verdicts else ()
         return [_showing(each, each.column.key in checked) for each in FIELDS]
     others = [replace(each, column=replace(each.column, is_shown=False)) for each in FIELDS]
     return [
-        *(_showing(known[key], True, spare=0) for key in dict.fromkeys(keys)),
+        *(_showing(each, True, spare=0) for each in dict.fromkeys(shown)),
         *(each for each in others if each.column.key not in keys),
     ]
+
+
+def field_named(key: str) -> Field:
+    """Return the field of a column.
+
+    Raises:
+        UsageError: there is none.
+    """
+    known = {field.column.key: field for field in FIELDS}
+    if key not in known:
+        near = did_you_mean(key, known)
+        raise UsageError(f"no column {key!r}{near} (columns: {', '.join(known)})")
+    return known[key]
 
 
 def _showing(field: Field, shown: bool, spare: int | None = None) -> Field:
     column = replace(
         field.column,
         is_shown=field.column.is_shown or shown,
+        is_kept=spare is not None,
         spare=field.column.spare if spare is None else spare,
     )
     return replace(field, column=column)
@@ -262,7 +273,10 @@ def _verdict_text(row: Row) -> str:
     if row.result is row.ranking.reference:
         return "reference"
     found = row.standing.comparison
-    return _NONE if found is None or found.verdict is None else found.verdict.value
+    return NOTHING if found is None or found.verdict is None else _SHORT[found.verdict]
+
+
+_SHORT = {Verdict.FASTER: "faster", Verdict.SLOWER: "slower", Verdict.SAME: "same"}
 
 
 def _marks(row: Row) -> Iterator[str]:

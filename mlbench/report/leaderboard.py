@@ -1,10 +1,11 @@
 """Leaderboard to tables: one a group, best first."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mlbench.report import Report, Table
-from mlbench.report.columns import Field, Row, choose, problems
+from mlbench.report.columns import Field, Row, choose, field_named, problems
 from mlbench.report.rules import RulesetVerdict
 from mlbench.report.scaling import scaling_table
 from mlbench.score.leaderboard import Leaderboard, Ranking, describe
@@ -19,13 +20,25 @@ Verdicts = Mapping[Path, RulesetVerdict]
 """By the folder of the entry."""
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """What people want to see of a leaderboard."""
+
+    columns: tuple[str, ...] = ()
+    """Keys of the columns, in their order; empty for the usual ones."""
+    sort: str | None = None
+    """Key of the column that rows are sorted by, ``-`` in front for descending order; None for the
+    order of the ranking."""
+    limit: int | None = None
+    """Rows of a table at most."""
+
+
 def leaderboard_report(
     board: Leaderboard,
     inputs: Sequence[str] = (),
     *,
     verdicts: Verdicts | None = None,
-    limit: int | None = None,
-    columns: Sequence[str] = (),
+    view: View = View(),
     families: Sequence[Family] = (),
 ) -> Report:
     """Return the tables of a leaderboard.
@@ -34,27 +47,48 @@ def leaderboard_report(
         board: what to show.
         inputs: where it comes from.
         verdicts: what the rule sets' checker says of entries.
-        limit: rows of a table at most.
-        columns: keys of the columns that people are shown, in their order; empty for the usual.
+        view: columns, order and number of rows.
         families: systems whose scaling is shown, too.
 
     Raises:
         UsageError: there is no such column.
     """
-    fields = choose(columns, has_verdicts=bool(verdicts))
-    tables = tuple(_table(each, fields, verdicts or {}, limit, board) for each in board.rankings)
+    fields = choose(view.columns, has_verdicts=bool(verdicts))
+    order = _sorting(view.sort)
+    tables = tuple(
+        _table(ranking, fields, order(_rows(ranking, verdicts or {})), view.limit, board)
+        for ranking in board.rankings
+    )
     scaling = tuple(map(scaling_table, families))
     return Report(tuple(inputs), tables, board, scaling, tuple(_general_notes(board)))
+
+
+def _rows(ranking: Ranking, verdicts: Verdicts) -> list[Row]:
+    return [Row(ranking, each, verdicts.get(each.result.path)) for each in ranking.standings]
+
+
+def _sorting(column: str | None) -> Callable[[list[Row]], list[Row]]:
+    """Return what sorts rows by a column; rows without a value come last."""
+    if column is None:
+        return lambda rows: rows
+    value = field_named(column.removeprefix("-")).value
+    is_descending = column.startswith("-")
+
+    def ordered(rows: list[Row]) -> list[Row]:
+        known = [row for row in rows if value(row) is not None]
+        unknown = [row for row in rows if value(row) is None]
+        return sorted(known, key=value, reverse=is_descending) + unknown
+
+    return ordered
 
 
 def _table(
     ranking: Ranking,
     fields: Sequence[Field],
-    verdicts: Verdicts,
+    rows: Sequence[Row],
     limit: int | None,
     board: Leaderboard,
 ) -> Table:
-    rows = [Row(ranking, each, verdicts.get(each.result.path)) for each in ranking.standings]
     shown = rows[:limit]
     key = ranking.key
     return Table(
@@ -85,7 +119,7 @@ def _general_notes(board: Leaderboard) -> Iterator[str]:
     if compared:
         yield (
             f"faster, slower: the interval of the ratio excludes 1 and the factor is above "
-            f"{board.order.factor:g}, else same within noise; {TEST}"
+            f"{board.order.factor:g}; same: within noise; {TEST}"
         )
 
 

@@ -1,6 +1,6 @@
 """Families of systems to tables: what each accelerator still does when there are more of them."""
 
-from mlbench.report import Cell, Column, Table
+from mlbench.report import NOTHING, Cell, Column, Table
 from mlbench.score.scaling import Family, ScalingPoint
 
 COLUMNS = (
@@ -63,7 +63,7 @@ def _row(point: ScalingPoint) -> tuple[Cell, ...]:
 
 
 def _cell(value: object, form: str) -> Cell:
-    return Cell(value, "-" if value is None else format(value, form))
+    return Cell(value, NOTHING if value is None else format(value, form))
 
 
 def _notes(family: Family) -> list[str]:

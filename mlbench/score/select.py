@@ -10,18 +10,8 @@ from mlbench.score.leaderboard import availability_of, describe
 from mlbench.submission.names import accelerator_name, availability_class, framework_family
 
 Words = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A count, or counts from ``low`` to ``high``, both included."""
-
-    low: int
-    high: int
-
-    def __contains__(self, count: int | None) -> bool:
-        """Whether a count lies in it; an unknown one never does."""
-        return count is not None and self.low <= count <= self.high
+Ranges = tuple[tuple[int, int], ...]
+"""Counts from the first to the second of each, both included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +29,8 @@ class Selection:
     """Any spelling, or part of the name."""
     framework: Words = ()
     """Family, or part of the text."""
-    num_accelerators: tuple[Range, ...] = ()
-    num_nodes: tuple[Range, ...] = ()
+    num_accelerators: Ranges = ()
+    num_nodes: Ranges = ()
     since: date | None = field(default=None)
     until: date | None = field(default=None)
     """Days, in UTC, on which the first run of an entry began; both included."""
@@ -73,9 +63,14 @@ def _passes(result: BenchmarkResult, wanted: Selection) -> bool:
         (wanted.num_accelerators, result.num_accelerators),
         (wanted.num_nodes, result.num_nodes),
     )
-    if any(ranges and not any(count in each for each in ranges) for ranges, count in counts):
+    if not all(_is_within(count, ranges) for ranges, count in counts):
         return False
     return _is_of_days(result, wanted.since, wanted.until)
+
+
+def _is_within(count: int | None, ranges: Ranges) -> bool:
+    """Whether a count lies in one of the ranges; an unknown one does in none."""
+    return not ranges or (count is not None and any(low <= count <= high for low, high in ranges))
 
 
 def _is_available(result: BenchmarkResult, word: str) -> bool:
@@ -112,22 +107,30 @@ def date_of(result: BenchmarkResult) -> date | None:
         return None
 
 
-def entry_named(name: str, results: Sequence[BenchmarkResult]) -> BenchmarkResult:
+def entry_named(name: str, *places: Sequence[BenchmarkResult]) -> BenchmarkResult:
     """Return the one entry that a name means: ``round/submitter/system``, or a part of that.
 
+    Args:
+        name: what a user typed.
+        places: where it is looked for; the first that has it counts.
+
     Raises:
-        UsageError: none has it, or several have.
+        UsageError: none has it, or several of one place have.
     """
-    exact = [result for result in results if name in (describe(result), str(result.path))]
-    found = exact or [result for result in results if _is_part(name, result)]
+    found = next(filter(None, (_named(name, place) for place in places)), [])
     if len(found) == 1:
         return found[0]
     if not found:
-        systems = [result.key.system for result in results]
+        systems = [result.key.system for place in places for result in place]
         raise UsageError(f"no row {name!r} for --baseline{did_you_mean(name, systems)}")
     listed = ", ".join(f"{describe(result)} ({result.key.benchmark})" for result in found[:5])
     more = ", ..." if len(found) > 5 else ""
     raise UsageError(f"--baseline {name!r} means {len(found)} rows: {listed}{more}; name one whole")
+
+
+def _named(name: str, results: Sequence[BenchmarkResult]) -> list[BenchmarkResult]:
+    exact = [result for result in results if name in (describe(result), str(result.path))]
+    return exact or [result for result in results if _is_part(name, result)]
 
 
 def _is_part(name: str, result: BenchmarkResult) -> bool:
@@ -146,6 +149,4 @@ def explain_selection(wanted: Selection) -> str:
 
 
 def _word(value: object) -> str:
-    if isinstance(value, Range):
-        return str(value.low) if value.low == value.high else f"{value.low}-{value.high}"
-    return str(value)
+    return "-".join(map(str, dict.fromkeys(value))) if isinstance(value, tuple) else str(value)
