@@ -178,7 +178,9 @@ def _request(paths: tuple[Path, ...], options: dict[str, Any]) -> "Request":
             until=until and until.date(),
         ),
         metric=Metric(options["metric"]),
-        view=View(tuple(options["columns"] or ()), options["sort"], options["limit"]),
+        view=View(
+            tuple(options["columns"] or ()), options["sort"], options["limit"], options["check"]
+        ),
         use_cache=not options["no_cache"],
         **{name: options[name] for name in passed},
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from mlbench.errors import UsageError, did_you_mean
 from mlbench.report import NOTHING, Cell, Column
-from mlbench.report.rules import RulesetVerdict
+from mlbench.report.rules import RulesetVerdict, ruleset_of_round
 from mlbench.score import BenchmarkResult
 from mlbench.score.leaderboard import Ranking, Standing
 from mlbench.score.select import date_of
@@ -72,13 +72,17 @@ def _described(name: str) -> Callable[[Row], Any]:
 
 
 FIELDS = (
-    Field(Column("rank", "#", is_number=True), lambda row: row.standing.rank, _number("d")),
+    Field(
+        Column("rank", "#", is_number=True, is_kept=True),
+        lambda row: row.standing.rank,
+        _number("d"),
+    ),
     Field(Column("submitter", "submitter"), lambda row: row.result.key.submitter),
     Field(Column("system", "system"), lambda row: row.result.key.system),
     Field(Column("accelerators", "accelerators", spare=5), lambda row: _accelerators(row.result)),
     Field(Column("framework", "framework", spare=7), _described("framework")),
     Field(
-        Column("minutes", "minutes", is_number=True),
+        Column("minutes", "minutes", is_number=True, is_kept=True),
         lambda row: row.result.minutes,
         _number(".3f"),
     ),
@@ -205,11 +209,12 @@ FIELDS = (
     ),
     Field(
         Column("ruleset", "rule set", is_shown=False),
-        lambda row: row.verdict.ruleset if row.verdict else None,
+        lambda row: row.verdict.ruleset if row.verdict else ruleset_of_round(row.result.key.round),
     ),
     Field(
         Column("ruleset_pass", "passes", is_shown=False),
         lambda row: row.verdict.passed if row.verdict else None,
+        row_text=lambda row: _passes(row.verdict),
     ),
     Field(
         Column("checker", "checker", is_shown=False),
@@ -220,20 +225,20 @@ FIELDS = (
 )
 
 
-def choose(keys: Sequence[str], *, has_verdicts: bool) -> list[Field]:
+def choose(keys: Sequence[str], *, checked: bool) -> list[Field]:
     """Return the fields, those in front that people are shown.
 
     Args:
         keys: of the columns to show, in their order; empty for the usual ones.
-        has_verdicts: whether the rule sets' checker was asked.
+        checked: whether the columns of the rule sets are among the usual ones.
 
     Raises:
         UsageError: there is no such column.
     """
     shown = [field_named(key) for key in keys]
     if not keys:
-        checked = ("ruleset", "ruleset_pass") if has_verdicts else ()
-        return [_showing(each, each.column.key in checked) for each in FIELDS]
+        rules = ("ruleset", "ruleset_pass") if checked else ()
+        return [_showing(each, each.column.key in rules) for each in FIELDS]
     others = [replace(each, column=replace(each.column, is_shown=False)) for each in FIELDS]
     return [
         *(_showing(each, True, spare=0) for each in dict.fromkeys(shown)),
@@ -258,7 +263,7 @@ def _showing(field: Field, shown: bool, spare: int | None = None) -> Field:
     column = replace(
         field.column,
         is_shown=field.column.is_shown or shown,
-        is_kept=spare is not None,
+        is_kept=field.column.is_kept or spare is not None,
         spare=field.column.spare if spare is None else spare,
     )
     return replace(field, column=column)
@@ -277,6 +282,10 @@ def _verdict_text(row: Row) -> str:
 
 
 _SHORT = {Verdict.FASTER: "faster", Verdict.SLOWER: "slower", Verdict.SAME: "same"}
+
+
+def _passes(verdict: RulesetVerdict | None) -> str:
+    return "not asked" if verdict is None else f"{verdict.num_passed}/{verdict.num_logs}"
 
 
 def _marks(row: Row) -> Iterator[str]:

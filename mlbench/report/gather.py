@@ -1,10 +1,11 @@
 """Paths to results: reads every log of every entry, on all cores, and scores them."""
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+
+import xxhash
 
 from mlbench.errors import InputMissingError
 from mlbench.runlog.read import parse_log
@@ -54,7 +55,7 @@ def _read(job: tuple[Path, str]) -> RunResult:
         data = path.read_bytes()
     except OSError as error:
         raise InputMissingError(f"{path}: cannot be read: {error.strerror}") from error
-    digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+    digest = xxhash.xxh3_128_hexdigest(data)
     return score_run(parse_log(data, path, SCORED_KEYS), benchmark, digest)
 
 

@@ -31,6 +31,8 @@ class View:
     order of the ranking."""
     limit: int | None = None
     """Rows of a table at most."""
+    shows_rules: bool = False
+    """Whether the columns of the rule sets are among the usual ones."""
 
 
 def leaderboard_report(
@@ -53,7 +55,8 @@ def leaderboard_report(
     Raises:
         UsageError: there is no such column.
     """
-    fields = choose(view.columns, has_verdicts=bool(verdicts))
+    view = view or View()
+    fields = choose(view.columns, checked=view.shows_rules)
     order = _sorting(view.sort)
     tables = tuple(
         _table(ranking, fields, order(_rows(ranking, verdicts or {})), view.limit, board)
@@ -105,18 +108,18 @@ def _table(
         },
         columns=tuple(field.column for field in fields),
         rows=tuple(tuple(field.cell(row) for field in fields) for row in shown),
-        notes=tuple(_notes(ranking, shown, len(rows), board)),
+        notes=tuple(_notes(ranking, shown, len(rows), board, fields)),
     )
 
 
 def _general_notes(board: Leaderboard) -> Iterator[str]:
-    compared = [
-        standing.comparison
-        for ranking in board.rankings
-        for standing in ranking.standings
-        if standing.comparison and standing.comparison.low is not None
-    ]
-    if compared:
+    standings = [each for ranking in board.rankings for each in ranking.standings]
+    if any((each.result.scaling_factor or 1) != 1 for each in standings):
+        yield (
+            "x 1.01 and the like: minutes are multiplied by this, since the runs converged in "
+            "fewer samples than the reference; raw_minutes has them as they were run"
+        )
+    if any(each.comparison and each.comparison.low is not None for each in standings):
         yield (
             f"faster, slower: the interval of the ratio excludes 1 and the factor is above "
             f"{board.order.factor:g}; same: within noise; {TEST}"
@@ -124,8 +127,13 @@ def _general_notes(board: Leaderboard) -> Iterator[str]:
 
 
 def _notes(
-    ranking: Ranking, shown: Sequence[Row], num_rows: int, board: Leaderboard
+    ranking: Ranking,
+    shown: Sequence[Row],
+    num_rows: int,
+    board: Leaderboard,
+    fields: Sequence[Field],
 ) -> Iterator[str]:
+    told = {field.column.key for field in fields if field.column.is_shown}
     if any(row.result.key.round == UNVERIFIED for row in shown):
         yield "rows of no round are unverified: MLCommons has not reviewed them"
     if len(shown) < num_rows:
@@ -133,6 +141,9 @@ def _notes(
     if ranking.reference and ranking.reference is board.order.baseline:
         yield f"ratios are to {describe(ranking.reference)}"
         yield from _explanations(shown, board.order.metric)
+    if any(row.verdict for row in shown) and "ruleset_pass" in told:
+        checkers = dict.fromkeys(row.verdict.checker for row in shown if row.verdict)
+        yield f"passes: logs that pass the rule set as {', '.join(checkers)} has it today"
     for row in shown:
         found = list(problems(row.result))
         key = row.result.key

@@ -48,7 +48,7 @@ def check_rules(
     jobs = [
         (result, ruleset, run.file)
         for result in results
-        if (ruleset := ruleset_for(result.key.round, default)) in known
+        if (ruleset := ruleset_of_round(result.key.round) or default) in known
         for run in result.runs
     ]
     found: dict[Path, list[bool]] = {}
@@ -62,9 +62,9 @@ def check_rules(
     return {key: _together(*checkers[key], passed) for key, passed in found.items()}
 
 
-def ruleset_for(round_name: str, default: str) -> str:
-    """Return the rule set of a round."""
-    return f"{round_name.removeprefix('v')}.0" if round_name.startswith("v") else default
+def ruleset_of_round(name: str) -> str | None:
+    """Return the rule set of a round; None for our own runs, which belong to none."""
+    return f"{name.removeprefix('v')}.0" if name.startswith("v") else None
 
 
 def _together(ruleset: str, checker: str, passed: Sequence[bool]) -> RulesetVerdict:

@@ -133,9 +133,7 @@ def _ranking(
     carried: Mapping[int, str],
 ) -> Ranking:
     ordered = sorted(results, key=lambda result: _place(result, order.metric))
-    reference = order.baseline if order.baseline else _first(ordered, order.metric)
-    if reference and reference.key.benchmark != key.benchmark:
-        reference = None
+    reference = _reference(key, ordered, order)
     standings, rank = [], 0
     for result in ordered:
         is_ranked = result.is_complete and metric_value(result, order.metric) is not None
@@ -143,7 +141,16 @@ def _ranking(
         beside = compare(result, reference, order.metric, order.factor) if reference else None
         marks = (*_marks(result, key), *filter(None, [carried.get(id(result))]))
         standings.append(Standing(result, rank if is_ranked else None, beside, marks))
-    return Ranking(key, reference if len(results) > 1 or order.baseline else None, tuple(standings))
+    return Ranking(key, reference, tuple(standings))
+
+
+def _reference(
+    key: GroupKey, ordered: Sequence[BenchmarkResult], order: Order
+) -> BenchmarkResult | None:
+    """Return what ratios are to: a baseline of the same benchmark, else the best of several."""
+    if order.baseline:
+        return order.baseline if order.baseline.key.benchmark == key.benchmark else None
+    return _first(ordered, order.metric) if len(ordered) > 1 else None
 
 
 def _first(ordered: Sequence[BenchmarkResult], metric: Metric) -> BenchmarkResult | None:
