@@ -15,6 +15,7 @@ from mlbench.report.rules import check_rules
 from mlbench.score import BenchmarkResult
 from mlbench.score.leaderboard import describe
 from mlbench.score.published import TABLE, PublishedRow, encode
+from mlbench.score.select import without_copies
 
 OUTPUT = Path("mlbench/score") / TABLE
 
@@ -26,7 +27,8 @@ def main() -> None:
     folders = sorted(Path(sys.argv[1]).glob("training_results_v*"))
     if not folders:
         sys.exit(f"{sys.argv[1]}: no training_results_v* in it")
-    results = list(complete(result for folder in folders for result in bert_results(folder)))
+    found = [result for folder in folders for result in bert_results(folder)]
+    results = list(complete(without_copies(found)))
     results.sort(key=lambda result: (_order(result.key.round), describe(result)))
     verdicts = check_rules(results, "", _say)
     rows = []

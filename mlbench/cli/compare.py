@@ -212,9 +212,9 @@ def _write_plots(report: "Report", folder: Path) -> None:
     from mlbench.atomic import write_atomically
     from mlbench.report.plots import render_plots
 
-    pictures = render_plots(report)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        pictures = render_plots(report)
         for name, content in pictures.items():
             write_atomically(folder / name, content)
     except OSError as error:

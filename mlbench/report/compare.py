@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from mlbench.errors import InputMissingError, UsageError
 from mlbench.report import Report
 from mlbench.report.gather import gather
-from mlbench.report.leaderboard import View, leaderboard_report
+from mlbench.report.leaderboard import View, leaderboard_report, require_columns
 from mlbench.report.rules import RulesetVerdict, check_rules
 from mlbench.score.leaderboard import GROUPINGS, Order, leaderboard
 from mlbench.score.published import PublishedRow, published, rounds, without_those_at_hand
 from mlbench.score.scaling import families
-from mlbench.score.select import Selection, entry_named, explain_selection, select
+from mlbench.score.select import Selection, entry_named, explain_selection, select, without_copies
 from mlbench.score.statistics import Metric
 
 Say = Callable[[str, int, int], None]
@@ -50,8 +51,9 @@ def compare_paths(request: Request, say: Say) -> Report:
         UsageError: there is no such round, row or column.
     """
     wanted = _rounds(request.published)
-    read = gather(
-        request.paths, lambda done, total: say("reading logs", done, total), request.use_cache
+    require_columns(request.view)
+    read = without_copies(
+        gather(request.paths, partial(say, "reading logs"), use_cache=request.use_cache)
     )
     rows = list(without_those_at_hand(published(wanted), read))
     results = [*read, *(row.result for row in rows)]
@@ -64,9 +66,7 @@ def compare_paths(request: Request, say: Say) -> Report:
     verdicts = _published_verdicts(rows)
     if request.check:
         at_hand = [result for result in chosen if result.path not in verdicts]
-        verdicts |= check_rules(
-            at_hand, _DEFAULT_RULESET, lambda done, total: say("checking logs", done, total)
-        )
+        verdicts |= check_rules(at_hand, _DEFAULT_RULESET, partial(say, "checking logs"))
     return leaderboard_report(
         board,
         [*map(str, request.paths), *(f"published {name}" for name in wanted)],

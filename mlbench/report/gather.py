@@ -22,7 +22,7 @@ Say = Callable[[int, int], None]
 """Told how many logs of how many are read."""
 
 
-def gather(paths: Iterable[Path], say: Say, use_cache: bool = True) -> list[BenchmarkResult]:
+def gather(paths: Iterable[Path], say: Say, *, use_cache: bool = True) -> list[BenchmarkResult]:
     """Return the result of every entry at or below the paths.
 
     Raises:

@@ -35,6 +35,16 @@ class View:
     """Whether the columns of the rule sets are among the usual ones."""
 
 
+def require_columns(view: View) -> None:
+    """Check that there are the columns that a view names, before anything is read.
+
+    Raises:
+        UsageError: there is no such column.
+    """
+    for key in (*view.columns, *filter(None, [view.sort])):
+        field_named(key.removeprefix("-"))
+
+
 def leaderboard_report(
     board: Leaderboard,
     inputs: Sequence[str] = (),

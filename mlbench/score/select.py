@@ -1,7 +1,7 @@
 """Which entries a user wants to see, and which one is meant by a name."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime
 
 from mlbench.errors import UsageError, did_you_mean
@@ -105,6 +105,21 @@ def date_of(result: BenchmarkResult) -> date | None:
         return datetime.fromtimestamp(min(starts) / 1000, UTC).date() if starts else None
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def without_copies(results: Iterable[BenchmarkResult]) -> list[BenchmarkResult]:
+    """Return the entries, each once: a copy of one, log for log, becomes a note of it."""
+    found: dict[tuple[object, ...], BenchmarkResult] = {}
+    for result in results:
+        digests = tuple(run.digest for run in result.runs)
+        copied = (result.key, digests, "" if all(digests) else result.path)
+        if copied in found:
+            note = f"the same logs lie in {result.path}, too: counted once"
+            first = found[copied]
+            found[copied] = replace(first, problems=(*first.problems, note))
+        else:
+            found[copied] = result
+    return list(found.values())
 
 
 def entry_named(name: str, *places: Sequence[BenchmarkResult]) -> BenchmarkResult:

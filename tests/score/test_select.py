@@ -1,12 +1,21 @@
 """Filters and names of rows."""
 
+from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mlbench.errors import UsageError
-from mlbench.score.select import Selection, date_of, entry_named, explain_selection, select
+from mlbench.score.select import (
+    Selection,
+    date_of,
+    entry_named,
+    explain_selection,
+    select,
+    without_copies,
+)
 from tests.results import result
 
 BIG = result(
@@ -73,6 +82,14 @@ def test_an_entry_without_a_usable_time_has_no_date() -> None:
 def test_filters_are_told_in_words() -> None:
     wanted = Selection(benchmark=("bert",), num_nodes=((1, 1), (2, 8)), since=date(2026, 1, 2))
     assert explain_selection(wanted) == "benchmark bert; num_nodes 1, 2-8; since 2026-01-02"
+
+
+def test_a_copy_of_an_entry_is_counted_once_and_named() -> None:
+    copy = replace(BIG, path=Path("backup/8_node/bert"))
+    other = replace(BIG, path=Path("elsewhere"), runs=OURS.runs)
+    found = without_copies([BIG, CPU, copy, other])
+    assert [each.path for each in found] == [BIG.path, CPU.path, other.path]
+    assert found[0].problems[-1] == ("the same logs lie in backup/8_node/bert, too: counted once")
 
 
 def test_a_row_is_found_by_a_part_that_only_it_has() -> None:
