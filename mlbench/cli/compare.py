@@ -138,7 +138,7 @@ def compare(paths: tuple[Path, ...], **options: Any) -> None:
     Without any, it is results/, unless --published is given.
 
     \b
-    Examples:
+    Example:
       mlbench compare results/ training_results_v2.1/ --csv bert.csv
       mlbench compare results/ --published v2.1 --limit 10
       mlbench compare training_results_v2.1 --benchmark bert --count 64 --baseline Baidu

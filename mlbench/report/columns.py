@@ -1,10 +1,9 @@
 """The columns of a leaderboard: what each is called, where its value comes from, how it reads."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from mlbench.errors import UsageError, did_you_mean
 from mlbench.report import NOTHING, Cell, Column
 from mlbench.report.rules import RulesetVerdict, ruleset_of_round
 from mlbench.score import BenchmarkResult
@@ -223,50 +222,6 @@ FIELDS = (
     Field(Column("path", "path", is_shown=False), lambda row: str(row.result.path)),
     Field(Column("problems", "problems", is_shown=False), lambda row: list(problems(row.result))),
 )
-
-
-def choose(keys: Sequence[str], *, checked: bool) -> list[Field]:
-    """Return the fields, those in front that people are shown.
-
-    Args:
-        keys: of the columns to show, in their order; empty for the usual ones.
-        checked: whether the columns of the rule sets are among the usual ones.
-
-    Raises:
-        UsageError: there is no such column.
-    """
-    shown = [field_named(key) for key in keys]
-    if not keys:
-        rules = ("ruleset", "ruleset_pass") if checked else ()
-        return [_showing(each, each.column.key in rules) for each in FIELDS]
-    others = [replace(each, column=replace(each.column, is_shown=False)) for each in FIELDS]
-    return [
-        *(_showing(each, True, spare=0) for each in dict.fromkeys(shown)),
-        *(each for each in others if each.column.key not in keys),
-    ]
-
-
-def field_named(key: str) -> Field:
-    """Return the field of a column.
-
-    Raises:
-        UsageError: there is none.
-    """
-    known = {field.column.key: field for field in FIELDS}
-    if key not in known:
-        near = did_you_mean(key, known)
-        raise UsageError(f"no column {key!r}{near} (columns: {', '.join(known)})")
-    return known[key]
-
-
-def _showing(field: Field, shown: bool, spare: int | None = None) -> Field:
-    column = replace(
-        field.column,
-        is_shown=field.column.is_shown or shown,
-        is_kept=field.column.is_kept or spare is not None,
-        spare=field.column.spare if spare is None else spare,
-    )
-    return replace(field, column=column)
 
 
 def _interval(row: Row) -> tuple[float, float] | None:

@@ -1,11 +1,12 @@
 """Leaderboard to tables: one a group, best first."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mlbench.errors import UsageError, did_you_mean
 from mlbench.report import Report, Table
-from mlbench.report.columns import Field, Row, choose, field_named, problems
+from mlbench.report.columns import FIELDS, Field, Row, problems
 from mlbench.report.rules import RulesetVerdict
 from mlbench.report.scaling import scaling_table
 from mlbench.score.leaderboard import Leaderboard, Ranking, describe
@@ -42,7 +43,7 @@ def require_columns(view: View) -> None:
         UsageError: there is no such column.
     """
     for key in (*view.columns, *filter(None, [view.sort])):
-        field_named(key.removeprefix("-"))
+        _field_named(key.removeprefix("-"))
 
 
 def leaderboard_report(
@@ -66,7 +67,7 @@ def leaderboard_report(
         UsageError: there is no such column.
     """
     view = view or View()
-    fields = choose(view.columns, checked=view.shows_rules)
+    fields = _choose(view.columns, checked=view.shows_rules)
     order = _sorting(view.sort)
     tables = tuple(
         _table(ranking, fields, order(_rows(ranking, verdicts or {})), view.limit, board)
@@ -74,6 +75,50 @@ def leaderboard_report(
     )
     scaling = tuple(map(scaling_table, families))
     return Report(tuple(inputs), tables, board, scaling, tuple(_general_notes(board)))
+
+
+def _choose(keys: Sequence[str], *, checked: bool) -> list[Field]:
+    """Return the fields, those in front that people are shown.
+
+    Args:
+        keys: of the columns to show, in their order; empty for the usual ones.
+        checked: whether the columns of the rule sets are among the usual ones.
+
+    Raises:
+        UsageError: there is no such column.
+    """
+    shown = [_field_named(key) for key in keys]
+    if not keys:
+        rules = ("ruleset", "ruleset_pass") if checked else ()
+        return [_showing(each, each.column.key in rules) for each in FIELDS]
+    others = [replace(each, column=replace(each.column, is_shown=False)) for each in FIELDS]
+    return [
+        *(_showing(each, True, spare=0) for each in dict.fromkeys(shown)),
+        *(each for each in others if each.column.key not in keys),
+    ]
+
+
+def _field_named(key: str) -> Field:
+    """Return the field of a column.
+
+    Raises:
+        UsageError: there is none.
+    """
+    known = {field.column.key: field for field in FIELDS}
+    if key not in known:
+        near = did_you_mean(key, known)
+        raise UsageError(f"no column {key!r}{near} (columns: {', '.join(known)})")
+    return known[key]
+
+
+def _showing(field: Field, shown: bool, spare: int | None = None) -> Field:
+    column = replace(
+        field.column,
+        is_shown=field.column.is_shown or shown,
+        is_kept=field.column.is_kept or spare is not None,
+        spare=field.column.spare if spare is None else spare,
+    )
+    return replace(field, column=column)
 
 
 def _rows(ranking: Ranking, verdicts: Verdicts) -> list[Row]:
@@ -84,7 +129,7 @@ def _sorting(column: str | None) -> Callable[[list[Row]], list[Row]]:
     """Return what sorts rows by a column; rows without a value come last."""
     if column is None:
         return lambda rows: rows
-    value = field_named(column.removeprefix("-")).value
+    value = _field_named(column.removeprefix("-")).value
     is_descending = column.startswith("-")
 
     def ordered(rows: list[Row]) -> list[Row]:
