@@ -69,7 +69,7 @@ def normalisation(
     bound = lowest_mean(point, RUNS_EXPECTED[benchmark] - 2) - _ALLOWANCE.get(benchmark, 0.0)
     if mean < bound:
         text = f"converged faster ({mean:,.6g}) than the reference allows ({bound:,.6g})"
-        return Normalisation(None, f"{text}: not normalised")
+        return Normalisation(None, text)
     return Normalisation(max(1.0, point.mean / mean))
 
 

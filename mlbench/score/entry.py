@@ -66,7 +66,8 @@ def _scaling(entry: Entry, runs: Sequence[RunResult]) -> tuple[float | None, lis
         batches.pop() if len(batches) == 1 else None,
         [_convergence(run, entry.key.benchmark) for run in runs],
     )
-    notes = [found.problem] if found.problem else []
+    done = "not normalised" if there is None else "normalised by scaling.json all the same"
+    notes = [f"{found.problem}: {done}"] if found.problem else []
     if there is not None and found.factor and not math.isclose(there, found.factor, rel_tol=1e-9):
         notes.append(f"scaling.json says {there:.6f}, the reference points say {found.factor:.6f}")
     if there is None and found.factor and found.factor > 1:
