@@ -9,11 +9,11 @@ ONLY ?=
 TORCH_INDEX ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint fmt bench fuzz docs lock clean
+.PHONY: help setup run test lint fmt bench fuzz docs published lock clean
 
 help:  ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | \
-	  awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	  awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: .venv/ready  ## Make .venv with mlbench and its pinned dependencies
 
@@ -54,6 +54,9 @@ fuzz: setup  ## Mutate logs at random, 32000 of them: the reader's nightly test
 docs: setup  ## Build the documentation into build/site
 	$(BIN)/python -m tests.reference
 	$(BIN)/mkdocs build --quiet --strict
+
+published: setup  ## Write the table of published BERT results anew: ROUNDS=folder of the rounds
+	$(BIN)/python -m tests.published $(ROUNDS)
 
 lock: setup  ## Pin the versions now installed in .venv
 	$(BIN)/python -m pip freeze --all --exclude-editable | \

@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file so that a reader, or a crash, meets the old content or the new."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file so that a reader, or a crash, meets the old content or the new."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    with scratch.open("w", encoding="utf-8") as file:
-        file.write(text)
+    with scratch.open("wb") as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
     scratch.replace(path)

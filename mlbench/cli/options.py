@@ -8,6 +8,34 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+class CommaList(click.ParamType[tuple[str, ...]]):
+    """A list such as ``a,b``; spaces around its words do not count."""
+
+    name = "list"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """Split the words."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+class CountRange(click.ParamType[tuple[int, int]]):
+    """A count such as ``8``, or a range such as ``8-64``, both ends included."""
+
+    name = "range"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Return lowest and highest count."""
+        low, _, high = value.partition("-")
+        if not (low.isdigit() and (high or low).isdigit()):
+            self.fail(f"{value!r} is neither a count nor a range such as 8-64", param, ctx)
+        if int(low) > int(high or low):
+            self.fail(f"{value!r} begins above its end", param, ctx)
+        return int(low), int(high or low)
+
+
 config_argument = click.argument("name", metavar="CONFIG")
 
 settings_option = click.option(

@@ -69,20 +69,30 @@ def run(  # noqa: PLR0913  (one parameter an option)
 
 def _run_all(series: "Series", progress: str) -> None:
     """Do the runs, show the leaderboard; the ending with the highest code is the command's."""
-    from mlbench.cli.compare import render
-
     endings = []
     for number in range(len(series.seeds)):
         endings.append(_run_one(series, number, progress))
         if endings[-1].exit_code not in _ORDERLY:
             break
     if any(ending.exit_code in _ORDERLY for ending in endings):
-        click.echo(render((series.surroundings.results,), ("terminal",))["terminal"], nl=False)
+        _show_leaderboard(series.surroundings.results)
     failed = [ending for ending in endings if ending.exit_code is not ExitCode.OK]
     if failed:
         raise max(failed, key=lambda ending: ending.exit_code).error()
 
 
+def _show_leaderboard(results: Path) -> None:
+    """Show the results beside a published round."""
+    from mlbench.cli.compare import rendered
+    from mlbench.report.compare import Request, compare_paths
+    from mlbench.report.leaderboard import View
+
+    request = Request(paths=(results,), published=(_PUBLISHED,), view=View(limit=_MOST_ROWS))
+    click.echo(rendered(compare_paths(request, lambda *_: None), "terminal"), nl=False)
+
+
+_PUBLISHED = "v2.1"
+_MOST_ROWS = 10
 _ORDERLY = (ExitCode.OK, ExitCode.TARGET_MISSED, ExitCode.NOT_COMPLIANT)
 
 

@@ -8,6 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from mlbench.score.leaderboard import Leaderboard
+
+NOTHING = "-"
+"""What people read where there is no value."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -15,9 +20,13 @@ class Column:
 
     key: str
     """Name of the value in csv and json."""
-    heading: str | None
-    """What people read above it; None for a value that only machines are given."""
+    heading: str
+    """What people read above it."""
     is_number: bool = False
+    is_shown: bool = True
+    """False for a value that people see only when they ask for it."""
+    is_kept: bool = False
+    """Whether it is shown although no row has anything in it."""
     spare: int = 0
     """Where there is no room for all columns, those with the highest number go first; 0 stays."""
 
@@ -28,6 +37,11 @@ class Cell:
 
     value: Any
     text: str = ""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether people read something in it."""
+        return self.text not in ("", NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +57,12 @@ class Table:
     """What a reader of the rows must know."""
 
     def shown(self) -> list[int]:
-        """Return the positions of the columns that people are shown."""
-        return [n for n, column in enumerate(self.columns) if column.heading is not None]
+        """Return the positions of the columns that people are shown, empty ones left out."""
+        return [
+            n
+            for n, column in enumerate(self.columns)
+            if column.is_shown and (column.is_kept or any(row[n].is_told for row in self.rows))
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +71,12 @@ class Report:
 
     inputs: tuple[str, ...]
     tables: tuple[Table, ...]
+    board: Leaderboard
+    """What the tables were made from, for formats that show single runs."""
+    scaling: tuple[Table, ...] = ()
+    """How families of systems scale, where that was asked for."""
+    notes: tuple[str, ...] = ()
+    """What holds for all tables."""
 
 
 class Renderer(Protocol):

@@ -17,7 +17,10 @@ def render_json(report: Report) -> str:
         "inputs": list(report.inputs),
         "groups": [{**table.group, "title": table.title} for table in report.tables],
         "rows": [row for table in report.tables for row in _rows(table)],
-        "notes": [note for table in report.tables for note in table.notes],
+        "scaling": [
+            {**table.group, "title": table.title, "rows": _rows(table)} for table in report.scaling
+        ],
+        "notes": [*report.notes, *(note for table in report.tables for note in table.notes)],
     }
     return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 

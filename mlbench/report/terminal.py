@@ -33,16 +33,18 @@ def render_terminal(report: Report) -> str:
         highlight=False,
         markup=False,
     )
-    for table in report.tables:
+    for table in (*report.tables, *report.scaling):
         columns = _fitting(table, width)
         console.print(_draw(table, columns), width=max(width, _width(table, columns)), crop=False)
-        left_out = [table.columns[n].heading or "" for n in table.shown() if n not in columns]
+        left_out = [table.columns[n].heading for n in table.shown() if n not in columns]
         if left_out:
             names = ", ".join(left_out)
             console.print(f"  * no room for {names}: widen the terminal", soft_wrap=True)
         for note in table.notes:
             console.print(f"  * {note}", soft_wrap=True)
         console.print()
+    for note in report.notes:
+        console.print(f"  * {note}", soft_wrap=True)
     return text.getvalue()
 
 
@@ -65,7 +67,7 @@ def _width(table: Table, columns: Sequence[int]) -> int:
 def _narrowest(table: Table, number: int) -> int:
     """Return the width that a column needs at least."""
     column = table.columns[number]
-    longest = max([len(column.heading or ""), *(len(row[number].text) for row in table.rows)])
+    longest = max([len(column.heading), *(len(row[number].text) for row in table.rows)])
     return longest if column.is_number else min(longest, _NARROWEST_TEXT)
 
 
@@ -76,7 +78,7 @@ def _draw(table: Table, columns: Sequence[int]) -> RichTable:
     for number in columns:
         column = table.columns[number]
         drawn.add_column(
-            column.heading or "",
+            column.heading,
             justify="right" if column.is_number else "left",
             no_wrap=column.is_number,
             overflow="fold",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mlbench.submission import EntryKey, SystemDescription
+from mlbench.submission.names import accelerator_name
 from mlbench.vocabulary import Milliseconds, Minutes, RunStatus, Seconds
 
 
@@ -42,7 +43,7 @@ class RunResult:
     samples_source: str
     """Where ``num_samples`` comes from, or why there is none."""
     convergence: float | None
-    """``epoch_num`` of the last evaluation: the unit that reference convergence points count."""
+    """Counter of the last evaluation, in the unit of the reference convergence points."""
     logged_throughput: float | None
     """The last ``throughput`` that the run itself logged, in whatever unit it counts."""
     quality_target: float | None
@@ -104,6 +105,8 @@ class BenchmarkResult:
     throughput: Throughput | None
     samples_to_target: float | None
     """Mean samples of the runs kept."""
+    division: str
+    """``closed``, ``open``, or that it is not known."""
     is_complete: bool
     """Whether the mean is that of the rules: every run there and its own, no mixture."""
     problems: tuple[str, ...]
@@ -118,3 +121,26 @@ class BenchmarkResult:
         """Fastest and slowest of the runs kept."""
         times = [run.minutes for run in self.kept]
         return (min(times), max(times)) if times else None
+
+    @property
+    def num_nodes(self) -> int | None:
+        """Nodes by the systems file."""
+        return self.description.count("number_of_nodes")
+
+    @property
+    def num_accelerators(self) -> int | None:
+        """Accelerators of all nodes; 0 for a system that computes on CPUs."""
+        each = self.description.count("accelerators_per_node")
+        return None if each is None or self.num_nodes is None else self.num_nodes * each
+
+    @property
+    def accelerator(self) -> str | None:
+        """Name of the accelerator, one for all spellings."""
+        return accelerator_name(self.description.text("accelerator_model_name"))
+
+    @property
+    def throughput_per_accelerator(self) -> float | None:
+        """Samples a second of one accelerator, end to end."""
+        if self.throughput is None or not self.num_accelerators:
+            return None
+        return self.throughput.end_to_end / self.num_accelerators

@@ -1,13 +1,15 @@
 """The runs of an entry to its BenchmarkResult."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
 from mlbench.score import BenchmarkResult, RunResult, Throughput
+from mlbench.score.convergence import normalisation
 from mlbench.score.rules import PLACEHOLDER_SEEDS, RUNS_EXPECTED, runs_dropped
-from mlbench.submission import Entry
-from mlbench.vocabulary import Minutes, RunStatus
+from mlbench.submission import Entry, SystemDescription
+from mlbench.submission.names import division_name
+from mlbench.vocabulary import UNVERIFIED, Division, Minutes, RunStatus
 
 _SECONDS_PER_MINUTE = 60.0
 _MOST_FILES = 2
@@ -31,7 +33,7 @@ def score_entry(entry: Entry, runs: Sequence[RunResult]) -> BenchmarkResult:
         if len(failed) > drop:
             blemishes.append(f"{len(failed)} runs missed the target, {drop} may: no result")
     raw = Minutes(fmean(run.minutes for run in kept)) if kept else None
-    factor = entry.scaling_factor
+    factor, notes = _scaling(entry, runs) if len(runs) == expected else (entry.scaling_factor, [])
     samples = [run.num_samples for run in kept if run.num_samples is not None]
     return BenchmarkResult(
         key=entry.key,
@@ -45,9 +47,48 @@ def score_entry(entry: Entry, runs: Sequence[RunResult]) -> BenchmarkResult:
         scaling_factor=factor,
         throughput=throughput(kept),
         samples_to_target=fmean(samples) if samples and len(samples) == len(kept) else None,
+        division=division_of(entry.description, runs),
         is_complete=bool(kept) and not blemishes,
-        problems=(*entry.notes, *blemishes, *_remarks(runs)),
+        problems=(*entry.notes, *blemishes, *notes, *_remarks(runs)),
     )
+
+
+def _scaling(entry: Entry, runs: Sequence[RunResult]) -> tuple[float | None, list[str]]:
+    """Return what the time is multiplied by, and what is odd about it.
+
+    ``scaling.json`` is what the round's reviewers agreed on and goes before our own arithmetic.
+    """
+    there = entry.scaling_factor
+    if entry.key.round == UNVERIFIED or division_of(entry.description, runs) != Division.CLOSED:
+        return there, []
+    batches = {run.global_batch_size for run in runs}
+    found = normalisation(
+        entry.key.benchmark,
+        f"{entry.key.round.removeprefix('v')}.0",
+        batches.pop() if len(batches) == 1 else None,
+        [_convergence(run, entry.key.benchmark) for run in runs],
+    )
+    done = "not normalised" if there is None else "normalised by scaling.json all the same"
+    notes = [f"{found.problem}: {done}"] if found.problem else []
+    if there is not None and found.factor and not math.isclose(there, found.factor, rel_tol=1e-9):
+        notes.append(f"scaling.json says {there:.6f}, the reference points say {found.factor:.6f}")
+    if there is None and found.factor and found.factor > 1:
+        notes.append(f"no scaling.json: normalised by {found.factor:.6f} from the reference points")
+    return there if there is not None else found.factor, notes
+
+
+def _convergence(run: RunResult, benchmark: str) -> float | None:
+    """Return when a run converged; BERT's is counted in samples, whatever its log counts in."""
+    if not run.is_converged:
+        return None
+    return run.num_samples if benchmark == "bert" else run.convergence
+
+
+def division_of(description: SystemDescription, runs: Iterable[RunResult]) -> str:
+    """Return the division of the systems file, that of the logs without one."""
+    stated = description.text("division")
+    logged = (run.stated.get("submission_division") for run in runs)
+    return division_name(stated or next((str(each) for each in logged if each), None))
 
 
 def olympic(runs: Sequence[RunResult], drop: int) -> list[RunResult]:

@@ -19,6 +19,14 @@ _LONGEST_RUN_SECONDS = 60 * 86_400
 
 _LONGEST_VALUE = 200
 """Characters of a list or an object that are kept of what a log states."""
+_COUNTS_SAMPLES = frozenset(
+    (
+        *("llama2_70b_lora", "flux1", "llama31_405b", "llama31_8b", "gpt_oss_20b"),
+        *("deepseekv3_671b", "qwen35_397b_grpo", "dlrmv4"),
+    )
+)
+"""Benchmarks whose reference convergence points count samples rather than ``epoch_num``."""
+_CONVERGENCE_DIGITS = 3
 
 _STATED = (
     *("submission_benchmark", "submission_division", "submission_org", "submission_platform"),
@@ -73,7 +81,7 @@ def score_run(log: RunLog, benchmark: str, digest: str = "") -> RunResult:
         evaluations=tuple(_evaluated(evaluations, count, start)),
         num_samples=count.total,
         samples_source=count.source,
-        convergence=number(last.metadata.get("epoch_num")) if last else None,
+        convergence=_convergence(last, benchmark),
         logged_throughput=_logged_throughput(log),
         quality_target=number(_first(log, "quality_target")),
         global_batch_size=batch,
@@ -85,6 +93,15 @@ def score_run(log: RunLog, benchmark: str, digest: str = "") -> RunResult:
             *(*contradictions(log, _SAID_ONCE), *repairs(log)),
         ),
     )
+
+
+def _convergence(last: LogEvent | None, benchmark: str) -> float | None:
+    """Return when a run converged, in the unit of its reference convergence points."""
+    if last is None:
+        return None
+    key = "samples_count" if benchmark in _COUNTS_SAMPLES else "epoch_num"
+    found = number(last.metadata.get(key))
+    return found if found is None else round(found, _CONVERGENCE_DIGITS)
 
 
 def _clock(log: RunLog) -> tuple[LogEvent | None, LogEvent | None, list[str]]:
