@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -70,6 +70,14 @@ WORDS = """\
 the sea is calm and moon lies fair upon straits light gleams gone cliffs of old stand
 glimmering vast out in tranquil bay come to window sweet night air
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the results of tests out of the user's cache, and the user's out of tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

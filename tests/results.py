@@ -42,8 +42,11 @@ def run_result(
     return RunResult(**(fields | changes))
 
 
+_MISSED = {"run_status": RunStatus.ABORTED}
+
+
 def result(
-    times: Sequence[float],
+    times: Sequence[float | None],
     *,
     samples: float | None = 600_000.0,
     name: str = "v2.0/acme/box/bert",
@@ -51,9 +54,14 @@ def result(
     described: dict[str, Any] | None = None,
     **changes: Any,
 ) -> BenchmarkResult:
-    """An entry with runs of these minutes."""
+    """An entry with runs of these minutes; None for a run that missed its target."""
     runs = [
-        run_result(minutes, samples, number=number, **({"digest": f"{name}{number}"} | changes))
+        run_result(
+            minutes or 1.0,
+            samples,
+            number=number,
+            **({"digest": f"{name}{number}"} | (changes if minutes else _MISSED)),
+        )
         for number, minutes in enumerate(times)
     ]
     fields = {

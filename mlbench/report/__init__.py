@@ -6,9 +6,10 @@ a text, registered in the group ``mlbench.reports``.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mlbench.score.leaderboard import Leaderboard
+if TYPE_CHECKING:
+    from mlbench.score.leaderboard import Leaderboard
 
 NOTHING = "-"
 """What people read where there is no value."""
@@ -71,7 +72,7 @@ class Report:
 
     inputs: tuple[str, ...]
     tables: tuple[Table, ...]
-    board: Leaderboard
+    board: "Leaderboard"
     """What the tables were made from, for formats that show single runs."""
     scaling: tuple[Table, ...] = ()
     """How families of systems scale, where that was asked for."""

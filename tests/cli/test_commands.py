@@ -146,7 +146,7 @@ def test_debug_shows_where_an_error_came_from(
 def test_a_bug_is_called_a_bug(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("mlbench.score.entry.score_entry", lambda entry: 1 / 0)
+    monkeypatch.setattr("mlbench.report.gather.score_entry", lambda entry, runs: 1 / 0)
     write_entry(tmp_path, [run_log()])
     assert code_of("compare", tmp_path) == 1
     printed = capsys.readouterr().err

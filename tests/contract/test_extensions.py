@@ -13,6 +13,7 @@ from mlbench.data.store import SampleStore
 from mlbench.parallel import RankContext
 from mlbench.registry import Group
 from mlbench.report import Cell, Column, Renderer, Report, Table
+from mlbench.score.leaderboard import Leaderboard, Order
 from mlbench.train import EngineFactory
 from mlbench.train.schedule import learning_rate
 from tests.conftest import ROOT, PlanOf
@@ -83,10 +84,15 @@ def test_a_strategy_on_one_rank_leaves_the_gradient_as_it_is(
 @pytest.mark.parametrize("name", registry.names(Group.REPORT))
 def test_a_report_format_shows_texts_and_survives_odd_ones(name: str) -> None:
     render: Renderer = registry.load(Group.REPORT, name)
-    columns = (Column("a", "first"), Column("b", "second", is_number=True), Column("c", None))
+    columns = (
+        Column("a", "first"),
+        Column("b", "second", is_number=True),
+        Column("c", "third", is_shown=False),
+    )
     odd = 'x|y, "z"; [bold] é'
     row = (Cell(odd, odd), Cell(1.5, "1.500"), Cell(None))
-    text = render(Report(("in",), (Table("title", {}, columns, (row,), ("a note",)),)))
+    tables = (Table("title", {}, columns, (row,), ("a note",)),)
+    text = render(Report(("in",), tables, Leaderboard((), Order())))
     assert text.endswith("\n")
     assert "1.5" in text
     assert "[bold]" in text
