@@ -17,7 +17,7 @@ help:  ## Show this help
 
 setup: .venv/ready  ## Make .venv with mlbench and its pinned dependencies
 
-.venv/ready: requirements.lock setup.cfg pyproject.toml
+.venv/ready: requirements.lock setup.cfg pyproject.toml setup.py $(wildcard mlbench/runlog/_*.[ch])
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed; name one: make setup PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv

@@ -190,9 +190,11 @@ def _odd_files(folder: Path, logs: Sequence[Path]) -> Iterator[str]:
 
 def entry_logs(folder: Path) -> list[Path]:
     """Return the run logs in the folder of an entry, ``result_10`` behind ``result_9``."""
-    files = [file for file in folder.iterdir() if file.is_file()]
-    named = [file for file in files if _RUN_LOG.fullmatch(file.name)]
-    return sorted(named or filter(_is_other_log, files), key=_natural_order)
+    with os.scandir(folder) as there:  # Tells files from folders without a call for each.
+        names = [each.name for each in there if each.is_file()]
+    named = [folder / name for name in names if _RUN_LOG.fullmatch(name)]
+    found = named or [file for file in map(folder.joinpath, names) if _is_other_log(file)]
+    return sorted(found, key=_natural_order)
 
 
 def _natural_order(file: Path) -> list[tuple[int, str]]:
