@@ -79,12 +79,9 @@ static Key *wanted_key(const Found *found, Span span) {
 
 /* ---- events ---- */
 
-/* Whether a shell may have printed the line: a + behind what may be the label of a rank. */
+/* Whether a shell may have printed the line: the reader decides behind any plus sign. */
 static int may_be_trace(Bytes line, Bytes token) {
-    static const char label[] = " \t\r\f\v[]:0123456789";
-    while (line < token && memchr(label, *line, sizeof label - 1))
-        line++;
-    return line < token && *line == '+';
+    return memchr(line, '+', (size_t)(token - line)) != NULL;
 }
 
 static Bytes line_begin(Bytes known, Bytes token) {
