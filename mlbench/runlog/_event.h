@@ -89,6 +89,7 @@ static inline unsigned stops(Bytes at) {
 #endif
 
 static Bytes plain_end(Text text, Bytes at) {
+    (void)text;
 #if defined(__SSE2__)
     for (; text.limit - at >= 16; at += 16) {
         unsigned found = stops(at);

@@ -80,7 +80,7 @@ UNUSUAL = [
     EVENT.replace('"seed"', "null"),
     EVENT.replace("{}", "[]"),
     EVENT.replace("2", "true"),
-    *(EVENT.replace("1", "[" * n + "]" * n) for n in (3, 15, 16, 17, 900, 1100)),
+    *(EVENT.replace("1", "[" * n + "]" * n) for n in (3, 15, 16, 17, 300, 1100)),
     *(
         EVENT.replace("1", number)
         for number in (
