@@ -7,6 +7,7 @@
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "_event.h"
@@ -30,6 +31,7 @@ typedef struct {
     uint16_t slots[NUM_SLOTS]; /* number of a key plus 1, or 0 */
     Numbers looks;             /* tokens of events that are not vouched for */
     int64_t num_vouched;
+    int has_stray; /* whether something like an event stands where no vouched one does */
     int out_of_memory;
 } Found;
 
@@ -91,12 +93,27 @@ static Bytes line_begin(Bytes known, Bytes token) {
     return known;
 }
 
+/* Whether the time of an event stands in some bytes: one without a whole token has one too. */
+static int has_time(Bytes at, Bytes end) {
+    static const char first[] = "\"time_ms\"", second[] = "\"time_s\"";
+    const ptrdiff_t size = sizeof second - 1;
+    while (end - at >= size && (at = memchr(at, '"', (size_t)(end - at))) && end - at >= size) {
+        if (memcmp(at, second, (size_t)size) == 0)
+            return 1;
+        if (end - at > size && memcmp(at, first, (size_t)size + 1) == 0)
+            return 1;
+        at++;
+    }
+    return 0;
+}
+
 static void walk(Text text, int64_t base, Found *found) {
     Bytes line = text.begin, token = next_token(text, text.begin), walked = text.begin;
     for (; token && !found->out_of_memory; token = next_token(text, walked)) {
         Members members;
         memset(&members, 0, sizeof members);
         Bytes begin = line_begin(walked, token);
+        found->has_stray = found->has_stray || has_time(walked, token);
         /* Without the end of a line since the last event, the line is still that one's. */
         line = begin > walked ? begin : line;
         Bytes end = NULL;
@@ -115,6 +132,7 @@ static void walk(Text text, int64_t base, Found *found) {
             append(&key->spans, base + (token - text.begin), &found->out_of_memory);
         }
     }
+    found->has_stray = found->has_stray || has_time(walked, text.limit);
 }
 
 /* ---- records ---- */
@@ -177,7 +195,8 @@ static PyObject *result_of(const Found *found) {
         Py_XDECREF(spans);
         return NULL;
     }
-    return Py_BuildValue("(LNN)", (long long)found->num_vouched, spans, looks);
+    PyObject *has_stray = PyBool_FromLong(found->has_stray);
+    return Py_BuildValue("(LNNN)", (long long)found->num_vouched, spans, looks, has_stray);
 }
 
 /* The names stay those of the tuple's strings, which the caller holds. */
@@ -267,10 +286,11 @@ static PyObject *records(PyObject *module, PyObject *args) {
 
 static PyMethodDef methods[] = {
     {"scan", scan, METH_VARARGS,
-     "scan(data: bytes, keys: tuple[str, ...], base: int) -> tuple[int, dict[str, bytes], bytes]\n"
+     "scan(data: bytes, keys: tuple[str, ...], base: int)\n"
+     "    -> tuple[int, dict[str, bytes], bytes, bool]\n"
      "\nCount the events that need no repair; return where those of each key begin and end, with\n"
-     "their offset plus base, and the tokens of all events that have to be looked at. All numbers\n"
-     "are packed as int64."},
+     "their offset plus base, the tokens of all events that have to be looked at, and whether there\n"
+     "may be events without a token. All numbers are packed as int64."},
     {"records", records, METH_VARARGS,
      "records(data: bytes, spans: bytes) -> bytes\n\n"
      "Return the events at the spans that a scan found as a JSON array of\n"

@@ -82,12 +82,12 @@ class _Reader:
     data: bytes = b""
     repairs: list[Repair] = field(default_factory=list)
     num_events: int = 0
-    num_traces: int = 0
     _base: int = 0
     """Where the data begin in the file."""
     _lines: int = 1
     _counted: int = 0
     """Byte of the data up to which lines are counted."""
+    _may_have_stray: bool = True
     _decoded: dict[str, list[LogEvent]] = field(default_factory=dict)
     _vouched: dict[str, list[Part]] = field(default_factory=dict)
 
@@ -100,12 +100,12 @@ class _Reader:
                 if parts[-1].data is self.data:
                     parts[-1] = compact(parts[-1])
         self.data, self._counted = data, 0
-        first_line, num_before = self._lines, self.num_events + self.num_traces
+        first_line = self._lines
         for token in self._tokens():
             event = self._event_at(token)
             if event is not None:
                 self._decoded.setdefault(event.key, []).append(event)
-        for offset, text in stray_events(data, self.num_events + self.num_traces - num_before):
+        for offset, text in stray_events(data, self._may_have_stray):
             line = first_line + data.count(b"\n", 0, offset)
             self.repairs.append(Repair(line, text, lost=True))
 
@@ -125,7 +125,9 @@ class _Reader:
         """Return the tokens to look at: all that a scanner does not vouch for."""
         if self.scanner is None or self.keys is None:
             return _all_tokens(self.data)
-        count, spans, looks = self.scanner.scan(self.data, tuple(self.keys), self._base)
+        count, spans, looks, self._may_have_stray = self.scanner.scan(
+            self.data, tuple(self.keys), self._base
+        )
         self.num_events += count
         for key, each in spans.items():
             self._vouched.setdefault(key, []).append(Part(self.data, each))
@@ -139,7 +141,6 @@ class _Reader:
         if end < 0 or 0 <= following < end:
             end = following if following >= 0 else len(self.data)
         if token and self.data[token - 1] != _NEWLINE and self._is_shell_trace(token):
-            self.num_traces += 1
             self._repair(token, "shell trace, not an event")
             return None
         try:

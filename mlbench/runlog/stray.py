@@ -11,17 +11,18 @@ from collections.abc import Iterator
 from mlbench.runlog import TOKEN
 
 _TOKEN = TOKEN.encode()
-_TIMES = (b'"time_ms"', b'"time_s"')
 _TIME = re.compile(rb'"time_m?s"')
 _SHORTEST_PIECE = 3
 
 
-def stray_events(data: bytes, num_whole: int) -> Iterator[tuple[int, str]]:
+def stray_events(data: bytes, is_searched: bool = True) -> Iterator[tuple[int, str]]:
     """Yield the byte and a description of each line that holds an event without a whole token.
 
-    Every event has one time: only a file with more times than whole events is searched.
+    Args:
+        data: bytes of a log.
+        is_searched: False when it is known that every time in them is that of a whole event.
     """
-    if sum(map(data.count, _TIMES)) > num_whole:
+    if is_searched:
         yield from _lines_without_token(data)
     cut = data.rfind(b"\n") + 1
     tail = data[cut:].rstrip(b"\r\0 ")

@@ -19,9 +19,10 @@ from mlbench.runlog import LogEvent
 class Scanner:
     """The functions of the module in C."""
 
-    scan: Callable[[bytes, tuple[str, ...], int], tuple[int, dict[str, bytes], bytes]]
+    scan: Callable[[bytes, tuple[str, ...], int], tuple[int, dict[str, bytes], bytes, bool]]
     """Bytes, keys and the place of the bytes in their file to: number of events vouched for; spans
-    of those of each key; tokens of the events to look at, as packed int64."""
+    of those of each key; tokens of the events to look at, as packed int64; whether there may be
+    events without a token."""
     records: Callable[[bytes, bytes], bytes]
     """Bytes and spans to a JSON array with ``[offset, time_ms, value, metadata]`` of each."""
 

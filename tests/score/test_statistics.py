@@ -63,6 +63,7 @@ def test_more_samples_a_second_is_faster() -> None:
 def test_a_time_ratio_is_samples_over_throughput() -> None:
     ours = noisy(8.0, 0.05, 1, samples=500_000.0)
     found = beside(ours, noisy(10.0, 0.05, 2))
+    assert found.samples_ratio is not None
     assert found.samples_ratio == pytest.approx(5 / 6)
     assert found.throughput_ratio is not None
     assert found.ratio == pytest.approx(found.samples_ratio / found.throughput_ratio)
