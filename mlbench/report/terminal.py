@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 
@@ -35,23 +36,25 @@ def render_terminal(report: Report) -> str:
     )
     for table in (*report.tables, *report.scaling):
         columns = _fitting(table, width)
-        console.print(_draw(table, columns), width=max(width, _width(table, columns)), crop=False)
+        drawn = _draw(table, columns, width)
+        console.print(drawn, width=max(width, _width(table, columns)), crop=False)
         left_out = [table.columns[n].heading for n in table.shown() if n not in columns]
         if left_out:
             names = ", ".join(left_out)
-            console.print(f"  * no room for {names}: widen the terminal", soft_wrap=True)
+            text.write(f"  * no room for {names}: widen the terminal\n")
         for note in table.notes:
-            console.print(f"  * {note}", soft_wrap=True)
-        console.print()
+            text.write(f"  * {note}\n")
+        text.write("\n")
     for note in report.notes:
-        console.print(f"  * {note}", soft_wrap=True)
+        text.write(f"  * {note}\n")
     return text.getvalue()
 
 
 def _fitting(table: Table, width: int) -> list[int]:
     """Return the positions of the columns that are drawn, the least needed left out first."""
     shown = table.shown()
-    while _width(table, shown) > width:
+    narrowest = {n: _narrowest(table, n) for n in shown}
+    while sum(narrowest[n] + _SEPARATOR_WIDTH for n in shown) > width:
         spare = max(shown, key=lambda n: table.columns[n].spare)
         if not table.columns[spare].spare:
             break
@@ -66,15 +69,34 @@ def _width(table: Table, columns: Sequence[int]) -> int:
 
 def _narrowest(table: Table, number: int) -> int:
     """Return the width that a column needs at least."""
-    column = table.columns[number]
-    longest = max([len(column.heading), *(len(row[number].text) for row in table.rows)])
-    return longest if column.is_number else min(longest, _NARROWEST_TEXT)
+    longest = _longest(table, number)
+    return longest if table.columns[number].is_number else min(longest, _NARROWEST_TEXT)
 
 
-def _draw(table: Table, columns: Sequence[int]) -> RichTable:
+def _longest(table: Table, number: int) -> int:
+    heading = table.columns[number].heading
+    return max([cell_len(heading), *(cell_len(row[number].text) for row in table.rows)])
+
+
+def _widths(table: Table, columns: Sequence[int], width: int) -> dict[int, int]:
+    """Return the width of each column; what is left over goes to the narrowest texts first."""
+    widths = {n: _narrowest(table, n) for n in columns}
+    longest = {n: _longest(table, n) for n in columns}
+    left = width - sum(widths.values()) - _SEPARATOR_WIDTH * len(columns)
+    growing = [n for n in columns if widths[n] < longest[n]]
+    while left > 0 and growing:
+        number = min(growing, key=lambda n: widths[n])
+        widths[number] += 1
+        left -= 1
+        growing = [n for n in growing if widths[n] < longest[n]]
+    return widths
+
+
+def _draw(table: Table, columns: Sequence[int], width: int) -> RichTable:
     drawn = RichTable(
         title=table.title, title_justify="left", title_style="bold", box=box.ASCII, show_edge=False
     )
+    widths = _widths(table, columns, width)
     for number in columns:
         column = table.columns[number]
         drawn.add_column(
@@ -82,7 +104,7 @@ def _draw(table: Table, columns: Sequence[int]) -> RichTable:
             justify="right" if column.is_number else "left",
             no_wrap=column.is_number,
             overflow="fold",
-            min_width=_narrowest(table, number),
+            width=widths[number],  # Else every cell is measured, which takes as long as drawing.
         )
     for row in table.rows:
         drawn.add_row(*(row[number].text for number in columns))

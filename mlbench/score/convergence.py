@@ -158,6 +158,7 @@ def lowest_mean(point: ReferencePoint, count: int) -> float:
     return point.mean - quantile * point.std * math.sqrt(1 / point.count + 1 / count)
 
 
+@lru_cache
 def t_quantile(probability: float, degrees: int) -> float:
     """Return Student's t at a probability above one half, by halving an interval."""
     low, high = 0.0, 1e3

@@ -7,7 +7,7 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +73,9 @@ def grep_events(logs: Sequence[Path]) -> list[str]:
 
 def cost(command: Sequence[str], **environment: str) -> Cost:
     """Run a command, its output into a file, which grep does not look away from."""
-    variables: Mapping[str, str] = os.environ | environment
+    variables = {**os.environ, **environment}
+    # As installed: what was once compiled is not compiled again.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile() as output:
         begin = time.perf_counter()
         process = subprocess.Popen(command, stdout=output, stderr=output, env=variables)
