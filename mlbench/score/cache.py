@@ -136,7 +136,7 @@ def decode(data: bytes) -> RunResult:
         ValueError, TypeError: the bytes are something else.
     """
     values = dict(zip(_FIELDS, orjson.loads(data), strict=True))
-    values["evaluations"] = tuple(Evaluation(*each) for each in values["evaluations"])
+    values["evaluations"] = tuple(map(Evaluation._make, values["evaluations"]))
     values["seeds"] = tuple(values["seeds"])
     values["problems"] = tuple(values["problems"])
     status = values["run_status"]

@@ -49,8 +49,19 @@ def score_entry(entry: Entry, runs: Sequence[RunResult]) -> BenchmarkResult:
         samples_to_target=fmean(samples) if samples and len(samples) == len(kept) else None,
         division=division_of(entry.description, runs),
         is_complete=bool(kept) and not blemishes,
-        problems=(*entry.notes, *blemishes, *notes, *_remarks(runs)),
+        problems=(
+            *(*entry.notes, *blemishes, *notes),
+            *(*_uncounted(entry.description), *_remarks(runs)),
+        ),
     )
+
+
+def _uncounted(description: SystemDescription) -> Iterator[str]:
+    """Yield what the systems file says in place of a count."""
+    for field in ("number_of_nodes", "accelerators_per_node"):
+        text = description.text(field)
+        if text is not None and description.count(field) is None:
+            yield f"systems file: {field} is {text[:40]!r}, not a count"
 
 
 def _scaling(entry: Entry, runs: Sequence[RunResult]) -> tuple[float | None, list[str]]:

@@ -68,6 +68,8 @@ def find_logs(paths: Iterable[Path]) -> list[Path]:
 def _existing_folders(path: Path) -> list[Path]:
     if not path.exists():
         raise InputMissingError(f"{path}: no such file or folder")
+    if path.is_file():
+        return [_folder_of(path)]
     found = list(_result_folders(path))
     if not found:
         raise InputMissingError(
@@ -77,9 +79,15 @@ def _existing_folders(path: Path) -> list[Path]:
     return found
 
 
-def _result_folders(path: Path) -> Iterator[Path]:
+def _folder_of(file: Path) -> Path:
+    """Return the folder of a single log: a run is compared with the others of its entry."""
+    if _RUN_LOG.fullmatch(file.name) or _is_other_log(file):
+        return file.parent
+    raise InputMissingError(f"{file}: not the log of a run; no results found in it")
+
+
+def _result_folders(start: Path) -> Iterator[Path]:
     """Yield folders that hold run logs; hidden folders, such as our records, are passed over."""
-    start = path.parent if path.is_file() else path
     seen: set[Path] = set()
     for name, subfolders, files in os.walk(start, onerror=_unreadable, followlinks=True):
         folder = Path(name)

@@ -166,8 +166,11 @@ DESCRIPTIONS = {
     "broken": (b'{"a": 1,}', "cannot be read"),
     "not UTF-8": (b"\xff\xfe\x00", "cannot be read"),
     "a list": (b"[]", "is not a JSON object"),
-    "text for counts": (b'{"number_of_nodes": "8 (x2)", "accelerators_per_node": "many"}', ""),
-    "floats": (b'{"number_of_nodes": 1.5, "accelerators_per_node": null}', ""),
+    "text for counts": (
+        b'{"number_of_nodes": "8 (x2)", "accelerators_per_node": "many"}',
+        "is '8 (x2)', not",
+    ),
+    "floats": (b'{"number_of_nodes": 1.5, "accelerators_per_node": null}', "is '1.5', not a count"),
     "empty": (b"", "cannot be read"),
 }
 

@@ -366,3 +366,14 @@ def test_a_folder_that_cannot_be_written_says_so(tmp_path: Path) -> None:
         reserve_log(tmp_path / "file" / "sub" / "result_0.txt")
     with pytest.raises(PreflightError, match="results cannot be written here"):
         reserve_log(Path("/proc/mlbench/result_0.txt"))
+
+
+def test_a_single_log_means_its_entry_and_another_file_means_nothing(tree: Path) -> None:
+    log = tree / "acme" / "results" / "a" / "bert" / "result_0.txt"
+    (entry,) = find_entries([log])
+    assert entry.key.system == "a"
+    assert log in entry.logs
+    readme = tree / "README.md"
+    readme.write_text("about", "utf-8")
+    with pytest.raises(InputMissingError, match="README.md: not the log of a run"):
+        find_entries([readme])
