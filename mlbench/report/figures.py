@@ -18,6 +18,7 @@ from mlbench.report.charts import (
 from mlbench.report.curves import MOST_CURVES, convergence, scaling_chart
 from mlbench.report.points import Drawn, drawn
 from mlbench.report.scaling import scaling_table
+from mlbench.score.leaderboard import Ranking, Standing
 from mlbench.score.scaling import families
 
 
@@ -36,8 +37,8 @@ _BARS = (
     "are averaged, diamonds left out of the mean, crosses missed the target."
 )
 _CURVES = (
-    f"A line is a run. At most {MOST_CURVES} entries are drawn, the best of those that pass the "
-    "filters; a click on a name picks it."
+    f"A line is a run. At most {MOST_CURVES} entries are drawn, the first in the table that pass "
+    "the filters; a click on a name picks it."
 )
 _CHARTS = (
     Kind("time", "Time to train", _BARS, time_bars),
@@ -92,6 +93,8 @@ class Section:
     """The charts of one table."""
 
     table: Table
+    standings: tuple[Standing, ...]
+    """Those of the table's rows, in their order; none where the rows are of something else."""
     figures: tuple[Figure, ...]
     first: int
     """Number of its first entry."""
@@ -102,11 +105,14 @@ def ranking_sections(report: Report) -> list[Section]:
     sections, first = [], 0
     rankings = report.board.rankings
     for position, table in enumerate(report.tables):
+        standings: tuple[Standing, ...] = ()
         figures: tuple[Figure, ...] = ()
         if position < len(rankings):
-            data = drawn(rankings[position], len(table.rows), first)
+            ranking = rankings[position]
+            standings = _standings(table, ranking)
+            data = drawn(ranking, standings, first)
             figures = tuple(_ranking_figures(table.title, data))
-        sections.append(Section(table, figures, first))
+        sections.append(Section(table, standings, figures, first))
         first += len(table.rows)
     return sections
 
@@ -117,7 +123,19 @@ def scaling_sections(report: Report) -> list[Section]:
     if not tables:
         results = [each.result for group in report.board.rankings for each in group.standings]
         tables = tuple(map(scaling_table, families(results)))
-    return [Section(table, tuple(_scaling_figures(table)), 0) for table in tables]
+    return [Section(table, (), tuple(_scaling_figures(table)), 0) for table in tables]
+
+
+def _standings(table: Table, ranking: Ranking) -> tuple[Standing, ...]:
+    """Return the standings of a table's rows, which may be fewer and in another order.
+
+    A folder holds the logs of one entry.
+    """
+    column = [each.key for each in table.columns].index("path")
+    found: dict[str, list[Standing]] = {}
+    for standing in ranking.standings:
+        found.setdefault(str(standing.result.path), []).append(standing)
+    return tuple(found[row[column].value].pop(0) for row in table.rows)
 
 
 def _ranking_figures(subject: str, data: Drawn) -> Iterator[Figure]:

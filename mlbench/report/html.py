@@ -69,7 +69,7 @@ class Block:
 def render_html(report: Report) -> str:
     """Return the page; the same report gives the same bytes."""
     rankings, scalings = ranking_sections(report), scaling_sections(report)
-    groups = tuple(_ranking_blocks(report, rankings))
+    groups = tuple(_ranking_blocks(rankings))
     num_figures = sum(len(block.figures) for block in groups)
     families = tuple(_scaling_blocks(scalings, num_figures))
     data = {
@@ -132,11 +132,9 @@ def _json_in_html(data: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _ranking_blocks(report: Report, sections: Sequence[Section]) -> Iterator[Block]:
+def _ranking_blocks(sections: Sequence[Section]) -> Iterator[Block]:
     number = 0
     for position, section in enumerate(sections):
-        rankings = report.board.rankings
-        standings = rankings[position].standings if position < len(rankings) else ()
         figures = tuple(enumerate(section.figures, number))
         number += len(figures)
         table = section.table
@@ -144,7 +142,7 @@ def _ranking_blocks(report: Report, sections: Sequence[Section]) -> Iterator[Blo
             anchor=f"group-{position}",
             table=table,
             columns=tuple(table.columns[n] for n in table.shown()),
-            rows=tuple(_rows(section, standings)),
+            rows=tuple(_rows(section)),
             figures=figures,
             is_open=position == 0 or len(sections) <= _MOST_OPEN,
         )
@@ -168,8 +166,8 @@ def _scaling_blocks(sections: Sequence[Section], number: int) -> Iterator[Block]
         )
 
 
-def _rows(section: Section, standings: Sequence[Standing]) -> Iterator[Row]:
-    table, shown = section.table, section.table.shown()
+def _rows(section: Section) -> Iterator[Row]:
+    table, shown, standings = section.table, section.table.shown(), section.standings
     for number, cells in enumerate(table.rows):
         standing = standings[number] if number < len(standings) else None
         values = {column.key: cell.value for column, cell in zip(table.columns, cells, strict=True)}

@@ -37,22 +37,21 @@ class Drawn:
 
     key: GroupKey
     entries: Points
-    """One a row of the table, best first."""
+    """One a row of the table, in its order."""
     runs: Points
     """Every run that has a time."""
     evaluations: Points
     """Every evaluation that has a number, thinned out where they are many."""
 
 
-def drawn(ranking: Ranking, num_rows: int, first: int = 0) -> Drawn:
+def drawn(ranking: Ranking, standings: Sequence[Standing], first: int = 0) -> Drawn:
     """Return the data of the rows that a ranking's table shows.
 
     Args:
         ranking: where they stand.
-        num_rows: how many of its standings the table shows.
+        standings: those of the rows, in their order.
         first: number of the first entry; entries of a report are numbered through.
     """
-    standings = ranking.standings[:num_rows]
     names = _names(ranking.key, standings)
     shown = list(zip(range(first, first + len(standings)), standings, names, strict=True))
     return Drawn(
@@ -113,7 +112,7 @@ def _bar(
         name: value,
         f"{name}_low": min(kept, default=None),
         f"{name}_high": max(kept, default=None),
-        f"{name}_end": None if value is None else max(value, *every, *kept),
+        f"{name}_end": None if value is None else max([value, *every, *kept]),
     }
 
 

@@ -1,5 +1,6 @@
 """Charts show what the results say, and nothing else."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tests.report.pages import many_entries, odd_entries, report_of, results_of,
 
 def data_of(results: Any, order: Order | None = None) -> Drawn:
     (ranking,) = leaderboard(results, order).rankings
-    return drawn(ranking, len(ranking.standings))
+    return drawn(ranking, ranking.standings)
 
 
 def rows_with(spec: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -141,7 +142,11 @@ def test_entries_that_lack_something_break_no_chart(tmp_path: Path) -> None:
         svg = vegalite_to_svg(figure.spec, vl_version=VEGA_LITE)
         assert "NaN" not in svg
         assert "<script" not in svg
-    states = {row["state"] for group in report.board.rankings for row in drawn(group, 99).runs}
+    states = {
+        row["state"]
+        for group in report.board.rankings
+        for row in drawn(group, group.standings).runs
+    }
     assert MISSED in states
 
 
@@ -162,3 +167,21 @@ def test_the_baseline_is_the_reference(two: list[Any]) -> None:
     order = Order(baseline=entry_named("acme", two))
     roles = {row["name"]: row["role"] for row in data_of(two, order).entries}
     assert roles == {"Zeta: box-1": "ranked", "acme: box-0": "reference"}
+
+
+def test_a_table_in_another_order_keeps_its_rows_together(two: list[Any]) -> None:
+    report = report_of(two)
+    (table,) = report.tables
+    turned = replace(report, tables=(replace(table, rows=table.rows[::-1]),))
+    (section,) = ranking_sections(turned)
+    assert [each.result.key.submitter for each in section.standings] == ["acme", "Zeta"]
+    (shorter,) = ranking_sections(replace(turned, tables=(replace(table, rows=table.rows[1:]),)))
+    assert [each.result.key.submitter for each in shorter.standings] == ["acme"]
+    assert rows_with(shorter.figures[0].spec, "minutes_low")[0]["name"] == "acme: box-0"
+
+
+def test_an_entry_of_which_only_the_result_is_known_is_a_bar(two: list[Any]) -> None:
+    results = [replace(two[0], runs=(), kept=()), two[1]]
+    entries = data_of(results).entries
+    assert {row["minutes"]: row["minutes_low"] for row in entries} == {2.75: None, 5.5: 2.0}
+    assert len(ranking_sections(report_of(results))[0].figures) == 6
