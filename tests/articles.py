@@ -15,7 +15,7 @@ from mlbench.report.plots import render_plots
 from mlbench.score import BenchmarkResult
 from mlbench.score.leaderboard import Order, leaderboard
 from mlbench.score.scaling import families
-from mlbench.score.select import Range, Selection, entry_named, select
+from mlbench.score.select import Selection, entry_named, select
 from mlbench.score.statistics import Metric, Verdict, compare
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "articles.md"
@@ -40,16 +40,10 @@ def of_one_node(results: Iterable[BenchmarkResult]) -> list[BenchmarkResult]:
 
 
 def _chosen(results: Iterable[BenchmarkResult], round_: str, count: int) -> list[BenchmarkResult]:
-    found = select(
-        results,
-        Selection(
-            benchmark=("bert",),
-            round=(round_,),
-            division=("closed",),
-            accelerator=(ACCELERATOR,),
-            num_accelerators=(Range(count, count),),
-        ),
+    wanted = Selection(
+        benchmark=("bert",), round=(round_,), division=("closed",), accelerator=(ACCELERATOR,)
     )
+    found = [each for each in select(results, wanted) if each.num_accelerators == count]
     return sorted(found, key=lambda each: each.minutes or 0.0)
 
 
