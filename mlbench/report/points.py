@@ -140,7 +140,7 @@ def _label(value: float | None, form: str, role: str, ratio: float | None) -> st
         return ""
     if role == REFERENCE:
         return f"{value:{form}} ({role})"
-    beside = "" if ratio is None else f" \u00d7{ratio:{'.3f' if ratio < 10 else ',.0f'}}"
+    beside = "" if ratio is None else f" \u00d7{ratio:{'.3f' if ratio < 10 else ',.1f'}}"
     return f"{value:{form}}{beside}" + (f" ({role})" if role == UNRANKED else "")
 
 
