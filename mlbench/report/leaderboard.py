@@ -177,7 +177,7 @@ def _general_notes(board: Leaderboard) -> Iterator[str]:
     if any(each.comparison and each.comparison.low is not None for each in standings):
         yield (
             f"faster, slower: the interval of the ratio excludes 1 and the factor is above "
-            f"{board.order.factor:g}; same: within noise; {TEST}"
+            f"{board.order.factor:g}; same: within noise, or by no more than that; {TEST}"
         )
 
 

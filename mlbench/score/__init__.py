@@ -118,8 +118,9 @@ class BenchmarkResult:
 
     @property
     def spread_minutes(self) -> tuple[Minutes, Minutes] | None:
-        """Fastest and slowest of the runs kept."""
-        times = [run.minutes for run in self.kept]
+        """Fastest and slowest of the runs kept, normalised as their mean is."""
+        factor = self.scaling_factor or 1.0
+        times = [Minutes(run.minutes * factor) for run in self.kept]
         return (min(times), max(times)) if times else None
 
     @property
