@@ -14,7 +14,7 @@ def test_every_group_has_a_built_in_and_listing_imports_nothing() -> None:
     assert registry.names(Group.LAUNCHER) == ["local", "torchrun"]
     assert registry.names(Group.ENGINE) == ["native"]
     assert registry.names(Group.STRATEGY) == ["data"]
-    assert registry.names(Group.REPORT) == ["csv", "json", "markdown", "terminal"]
+    assert registry.names(Group.REPORT) == ["csv", "html", "json", "markdown", "terminal"]
 
 
 def test_an_unknown_name_gets_a_suggestion_and_the_list() -> None:
