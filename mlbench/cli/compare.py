@@ -1,5 +1,6 @@
 """``mlbench compare``: the leaderboard."""
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,6 +150,7 @@ def compare(paths: tuple[Path, ...], **options: Any) -> None:
     request = _request(paths, options)
     with show_counting() as say:
         report = compare_paths(request, say)
+    gc.freeze()  # What was read lives to the end: no collection need walk over it.
     _write(report, options)
     _judge(report, options)
 

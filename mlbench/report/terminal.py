@@ -102,7 +102,7 @@ def _draw(table: Table, columns: Sequence[int], width: int) -> RichTable:
         drawn.add_column(
             column.heading,
             justify="right" if column.is_number else "left",
-            no_wrap=column.is_number,
+            no_wrap=column.is_number or widths[number] >= _longest(table, number),
             overflow="fold",
             width=widths[number],  # Else every cell is measured, which takes as long as drawing.
         )

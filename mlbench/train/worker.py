@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -86,18 +87,18 @@ class Worker:
         train_rank(self._plan, self._rank, self._journal)
 
     def _first_cause(self, reason: str) -> str:
-        """Return why the run ends, ``reason`` unless another rank failed first.
+        """Return why the run ends, ``reason`` unless another rank of this host failed first."""
+        # Who is gone is asked before the reports are read: they are then the last word.
+        gone = {each.rank for each in self._others() if not _is_alive(each.pid)}
+        others = self._others()
+        told = self._record.stop_file.read_text("utf-8") if self._record.stop_file.exists() else ""
+        return first_cause(reason, others, gone, told)
 
-        A lost connection, or the launcher's signal to end, is only the echo of such a fault.
-        """
-        for report in self._record.reports(self._plan.world_size):
-            if report.rank == self._rank.rank or report.host != socket.gethostname():
-                continue
-            if report.exit_code:
-                return f"rank {report.rank}: {report.message}"
-            if not report.ended and not _is_alive(report.pid):
-                return f"rank {report.rank} (pid {report.pid}) died"
-        return reason
+    def _others(self) -> list[RankReport]:
+        """Return what the other ranks of this host say of themselves."""
+        reports = self._record.reports(self._plan.world_size)
+        others = (each for each in reports if each.rank != self._rank.rank)
+        return [each for each in others if each.host == socket.gethostname()]
 
     def _stopped_from_outside(self, reason: str) -> None:
         """End the process from another thread, unless the run is over anyway."""
@@ -133,6 +134,27 @@ class Worker:
             message=message,
             traceback=trace,
         )
+
+
+def first_cause(reason: str, others: Iterable[RankReport], gone: Container[int], told: str) -> str:
+    """Return why a run ends, ``reason`` unless another rank failed first.
+
+    A lost connection, or the launcher's signal to end, is only the echo of such a fault. A rank
+    that ended because all were told to is no fault of its own.
+
+    Args:
+        reason: what this rank noticed.
+        others: what the other ranks say of themselves.
+        gone: ranks whose processes had ended before they were asked.
+        told: why the supervisor stops the ranks, empty if it does not.
+    """
+    for report in others:
+        if report.exit_code:
+            is_told = bool(told) and report.message == told
+            return told if is_told else f"rank {report.rank}: {report.message}"
+        if not report.ended and report.rank in gone:
+            return f"rank {report.rank} (pid {report.pid}) died"
+    return reason
 
 
 def _is_alive(pid: int) -> bool:
