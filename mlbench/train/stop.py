@@ -15,6 +15,9 @@ from mlbench.plan import LEASE_VARIABLE
 
 _SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
+SUPERVISOR_GONE = "the supervising process is gone"
+"""Reason of a stop when nobody was left to write one down."""
+
 OnStop = Callable[[str], None]
 """Called once, in another thread, with the reason; must end the process."""
 
@@ -46,4 +49,4 @@ def _wait_for_end_of_lease(stop_file: Path) -> str:
     try:
         return stop_file.read_text("utf-8")
     except OSError:
-        return "the supervising process is gone"
+        return SUPERVISOR_GONE

@@ -25,7 +25,7 @@ from mlbench.registry import Group
 from mlbench.submission.records import RankReport, RunRecord
 from mlbench.train.journal import Journal, open_journal
 from mlbench.train.rank import Rank, rank_of
-from mlbench.train.stop import watch_for_stop
+from mlbench.train.stop import SUPERVISOR_GONE, watch_for_stop
 from mlbench.vocabulary import RunStatus
 
 
@@ -150,8 +150,8 @@ def first_cause(reason: str, others: Iterable[RankReport], gone: Container[int],
     """
     for report in others:
         if report.exit_code:
-            is_told = bool(told) and report.message == told
-            return told if is_told else f"rank {report.rank}: {report.message}"
+            is_told = report.message in (reason, told, SUPERVISOR_GONE)
+            return report.message if is_told else f"rank {report.rank}: {report.message}"
         if not report.ended and report.rank in gone:
             return f"rank {report.rank} (pid {report.pid}) died"
     return reason

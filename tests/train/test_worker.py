@@ -2,6 +2,7 @@
 
 from mlbench.errors import ExitCode
 from mlbench.submission.records import RankReport
+from mlbench.train.stop import SUPERVISOR_GONE
 from mlbench.train.worker import first_cause
 
 
@@ -31,10 +32,17 @@ def test_a_rank_that_was_told_to_stop_and_was_quicker_is_no_fault() -> None:
     assert first_cause("connection lost", [quick], (), "SIGTERM") == "SIGTERM"
 
 
+def test_all_ranks_notice_that_the_supervisor_is_gone() -> None:
+    quick = ended(SUPERVISOR_GONE, ExitCode.INTERRUPTED)
+    assert first_cause(SUPERVISOR_GONE, [quick], (), "") == SUPERVISOR_GONE
+    assert first_cause("connection lost", [quick], {1}, "") == SUPERVISOR_GONE
+
+
 def test_a_rank_that_was_stopped_alone_is_named() -> None:
     alone = ended("SIGTERM", ExitCode.INTERRUPTED)
     told = "the launcher ended with exit code 130"
     assert first_cause(told, [alone], (), told) == "rank 1: SIGTERM"
+    assert first_cause("connection lost", [alone], (), "") == "rank 1: SIGTERM"
 
 
 def test_a_rank_that_is_gone_without_a_word_is_named() -> None:
