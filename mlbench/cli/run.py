@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,17 +83,24 @@ def _run_all(series: "Series", progress: str) -> None:
 
 
 def _show_leaderboard(results: Path) -> None:
-    """Show the results beside a published round."""
+    """Show the results, and beside them the largest group of a published round."""
     from mlbench.cli.compare import rendered
     from mlbench.report.compare import Request, compare_paths
     from mlbench.report.leaderboard import View
+    from mlbench.vocabulary import UNVERIFIED
 
     request = Request(paths=(results,), published=(_PUBLISHED,), view=View(limit=_MOST_ROWS))
-    click.echo(rendered(compare_paths(request, lambda *_: None), "terminal"), nl=False)
+    report = compare_paths(request, lambda *_: None)
+    ours = [table for table in report.tables if table.group["round"] == UNVERIFIED]
+    others = [table for table in report.tables if table.group["round"] != UNVERIFIED]
+    largest = max(others, key=lambda table: table.group["rows"])
+    click.echo(rendered(replace(report, tables=(*ours, largest)), "terminal"), nl=False)
+    click.echo(f"all groups: mlbench compare {shown(results)} --published {_PUBLISHED}")
 
 
 _PUBLISHED = "v2.1"
 _MOST_ROWS = 10
+"""Rows of a group that are shown at the end of a run."""
 _ORDERLY = (ExitCode.OK, ExitCode.TARGET_MISSED, ExitCode.NOT_COMPLIANT)
 
 
