@@ -1,10 +1,8 @@
 """Paths to results: reads every log of every entry and scores them."""
 
-import gc
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -48,31 +46,18 @@ def gather(
     Raises:
         InputMissingError: a path does not exist or holds no result, or a log cannot be read.
     """
-    with _without_collector():
-        entries = find_entries(paths)
-        jobs = [_Job(log, entry.key.benchmark) for entry in entries for log in entry.logs]
-        results = ResultCache(default_file()) if use_cache else None
-        read = []
-        for one in _read_all(jobs, results):
-            read.append(one)
-            say(len(read), len(jobs))
-        if results is not None:
-            results.put((one.benchmark, one.run) for one in read if one.is_new)
-            results.close()
-        runs = (one.run for one in read)
-        return [score_entry(entry, [next(runs) for _ in entry.logs]) for entry in entries]
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Nothing here makes cycles, and to look for some takes a tenth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    entries = find_entries(paths)
+    jobs = [_Job(log, entry.key.benchmark) for entry in entries for log in entry.logs]
+    results = ResultCache(default_file()) if use_cache else None
+    read = []
+    for one in _read_all(jobs, results):
+        read.append(one)
+        say(len(read), len(jobs))
+    if results is not None:
+        results.put((one.benchmark, one.run) for one in read if one.is_new)
+        results.close()
+    runs = (one.run for one in read)
+    return [score_entry(entry, [next(runs) for _ in entry.logs]) for entry in entries]
 
 
 def _read_all(jobs: Sequence[_Job], results: ResultCache | None) -> Iterator[_Read]:

@@ -65,8 +65,8 @@ class RunLog:
     def all(self, *keys: str) -> Iterator[LogEvent]:
         """Yield the events of some keys."""
         sequences = [self.by_key[key] for key in keys if key in self.by_key]
-        if len(sequences) == 1:
-            return iter(sequences[0])
+        if len(sequences) < 2:
+            return iter(sequences[0] if sequences else ())
         return iter(sorted(chain.from_iterable(sequences), key=attrgetter("offset")))
 
     def backwards(self, *keys: str) -> Iterator[LogEvent]:

@@ -29,6 +29,8 @@ def on_lines(log: RunLog, events: Sequence[LogEvent]) -> str:
 def contradictions(log: RunLog, keys: Iterable[str]) -> Iterator[str]:
     """Yield the keys that a log gives several values."""
     for key in keys:
+        if len(log.by_key.get(key, ())) < 2:
+            continue
         differing: dict[str, LogEvent] = {}
         for event in log.all(key):
             if event.value is not None:

@@ -246,7 +246,7 @@ def _first(log: RunLog, key: str) -> Any:
 
 
 def _values(log: RunLog, keys: Sequence[str]) -> dict[str, Any]:
-    found = {key: _first(log, key) for key in keys}
+    found = {key: _first(log, key) for key in keys if key in log.by_key}
     return {
         key: value if isinstance(value, str | int | float) else shown(value)[:_LONGEST_VALUE]
         for key, value in found.items()

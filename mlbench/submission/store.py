@@ -188,8 +188,10 @@ def _odd_files(folder: Path, logs: Sequence[Path]) -> Iterator[str]:
     """Yield what else in a folder could be taken for a run."""
     if logs and not _RUN_LOG.fullmatch(logs[0].name):
         yield f"logs are not named result_N.txt, but such as {logs[0].name}"
-    others = [file for file in sorted(folder.iterdir()) if file not in logs]
-    for file in others:
+    known = {log.name for log in logs}
+    with os.scandir(folder) as there:
+        others = sorted(each.name for each in there if each.name not in known)
+    for file in map(folder.joinpath, others):
         if _RUN_LOG.fullmatch(file.name):
             yield f"{file.name} is not a file that can be read: not counted"
         elif file.name.startswith("result_") or _is_other_log(file):

@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from rich.cells import cell_len
 
 from mlbench import registry
 from mlbench.errors import UsageError
@@ -177,6 +178,23 @@ def test_the_terminal_table_fits_and_is_ascii(
         assert number in text
     if int(width) >= 120:
         assert all(word in text for word in ("1.000-4.500", "1.153-3.500", "slower"))
+
+
+def test_wide_characters_and_long_names_keep_the_columns_in_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = [
+        result([1.0] * 10, name="v2.0/\u767e\u5ea6\u98de\u6868\u56e2\u961f\u63d0\u4ea4/a/bert"),
+        result([2.0] * 10, name=f"v2.0/plain/{'long-' * 9}/bert"),
+    ]
+    lines = rendered(leaderboard_report(leaderboard(rows)), "terminal").splitlines()
+    table = [line for line in lines if "|" in line]
+    assert len({cell_len(line) for line in table}) == 1
+    assert all(cell_len(line) <= 80 for line in table)
+    assert {line.count("|") for line in table} == {table[0].count("|")}
+    cells = [line.split("|")[2].strip() for line in table]
+    assert "long-" * 9 in "".join(cells)
 
 
 def test_a_narrow_terminal_loses_columns_by_name_and_no_letters(
