@@ -55,3 +55,8 @@ class Precision(StrEnum):
     AUTO = "auto"
     FP32 = "fp32"
     BF16 = "bf16"
+
+
+def printable(name: object) -> str:
+    """Return a text, such as the name of a file, with a ? for what is no UTF-8."""
+    return str(name).encode("utf-8", "replace").decode("utf-8")

@@ -11,6 +11,7 @@ from mlbench.score.leaderboard import Ranking, Standing
 from mlbench.score.select import date_of
 from mlbench.score.statistics import Verdict
 from mlbench.submission.names import framework_family
+from mlbench.vocabulary import printable
 
 _UNKNOWN = "?"
 
@@ -219,7 +220,7 @@ FIELDS = (
         Column("checker", "checker", is_shown=False),
         lambda row: row.verdict.checker if row.verdict else None,
     ),
-    Field(Column("path", "path", is_shown=False), lambda row: str(row.result.path)),
+    Field(Column("path", "path", is_shown=False), lambda row: printable(row.result.path)),
     Field(Column("problems", "problems", is_shown=False), lambda row: list(problems(row.result))),
 )
 

@@ -15,6 +15,7 @@ from mlbench.score.published import PublishedRow, published, rounds, without_tho
 from mlbench.score.scaling import families
 from mlbench.score.select import Selection, entry_named, explain_selection, select, without_copies
 from mlbench.score.statistics import Metric
+from mlbench.vocabulary import printable
 
 Say = Callable[[str, int, int], None]
 """Told what is being done, and how many of how many are."""
@@ -69,7 +70,7 @@ def compare_paths(request: Request, say: Say) -> Report:
         verdicts |= check_rules(at_hand, _DEFAULT_RULESET, partial(say, "checking logs"))
     return leaderboard_report(
         board,
-        [*map(str, request.paths), *(f"published {name}" for name in wanted)],
+        [*map(printable, request.paths), *(f"published {name}" for name in wanted)],
         verdicts=verdicts,
         view=request.view,
         families=families(chosen, as_one=request.scaling == "all") if request.scaling else (),

@@ -20,6 +20,7 @@ from mlbench.report.points import Drawn, drawn
 from mlbench.report.scaling import scaling_table
 from mlbench.score.leaderboard import Ranking, Standing
 from mlbench.score.scaling import families
+from mlbench.vocabulary import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ _BARS = (
     "A bar is the entry's mean, the line the range of the runs averaged, each dot a run: circles "
     "are averaged, diamonds left out of the mean, crosses missed the target."
 )
+
 _CURVES = (
     f"A line is a run. At most {MOST_CURVES} entries are drawn, the first in the table that pass "
     "the filters; a click on a name picks it."
@@ -134,7 +136,7 @@ def _standings(table: Table, ranking: Ranking) -> tuple[Standing, ...]:
     column = [each.key for each in table.columns].index("path")
     found: dict[str, list[Standing]] = {}
     for standing in ranking.standings:
-        found.setdefault(str(standing.result.path), []).append(standing)
+        found.setdefault(printable(standing.result.path), []).append(standing)
     return tuple(found[row[column].value].pop(0) for row in table.rows)
 
 

@@ -18,6 +18,7 @@ from mlbench.score.entry import score_entry
 from mlbench.score.run import SCORED_KEYS, score_run
 from mlbench.submission import Entry
 from mlbench.submission.store import find_entries
+from mlbench.vocabulary import printable
 
 _MOST_PROCESSES = 8
 """Each takes some 35 MB."""
@@ -101,7 +102,7 @@ def _read(job: _Job, results: ResultCache | None = None) -> _Read:
     else:
         deque(parts, maxlen=0)
     if results is not None:
-        found = results.get(digest.hexdigest(), job.benchmark, job.log.name)
+        found = results.get(digest.hexdigest(), job.benchmark, printable(job.log.name))
         if found is not None:
             return _Read(job.benchmark, found, is_new=False)
     if not isinstance(parts, list):

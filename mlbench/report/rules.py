@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mlbench.score import BenchmarkResult
+from mlbench.submission.store import entry_logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,15 @@ def check_rules(
 
     known = known_rulesets()
     jobs = [
-        (result, ruleset, run.file)
+        (result, ruleset, log)
         for result in results
         if (ruleset := ruleset_of_round(result.key.round) or default) in known
-        for run in result.runs
+        for log in entry_logs(result.path)
     ]
     found: dict[Path, list[bool]] = {}
     checkers: dict[Path, tuple[str, str]] = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Each waits for a process of its own.
-        verdicts = pool.map(lambda job: check_officially(job[0].path / job[2], job[1]), jobs)
+        verdicts = pool.map(lambda job: check_officially(job[2], job[1]), jobs)
         for done, ((result, ruleset, _), verdict) in enumerate(zip(jobs, verdicts, strict=True)):
             found.setdefault(result.path, []).append(verdict.passed)
             checkers[result.path] = (ruleset, verdict.checker)

@@ -11,7 +11,7 @@ from mlbench.score.notes import contradictions, on_lines, repairs, shown
 from mlbench.score.numbers import integer, number
 from mlbench.score.rules import EVALUATED_OFFLINE
 from mlbench.score.samples import RunEvents, SampleCount, count_samples
-from mlbench.vocabulary import RunStatus, Seconds
+from mlbench.vocabulary import RunStatus, Seconds, printable
 
 _MILLISECONDS = 1000.0
 _LONGEST_RUN_SECONDS = 60 * 86_400
@@ -73,7 +73,7 @@ def score_run(log: RunLog, benchmark: str, digest: str = "") -> RunResult:
     last = evaluations[-1] if evaluations else None
     elapsed, problem = _elapsed(start, stop)
     return RunResult(
-        file=log.path.name,
+        file=printable(log.path.name),
         digest=digest,
         elapsed=elapsed,
         run_status=_status(stop),

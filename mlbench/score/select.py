@@ -8,6 +8,7 @@ from mlbench.errors import UsageError, did_you_mean
 from mlbench.score import BenchmarkResult
 from mlbench.score.leaderboard import availability_of, describe
 from mlbench.submission.names import accelerator_name, availability_class, framework_family
+from mlbench.vocabulary import printable
 
 Words = tuple[str, ...]
 Ranges = tuple[tuple[int, int], ...]
@@ -114,7 +115,7 @@ def without_copies(results: Iterable[BenchmarkResult]) -> list[BenchmarkResult]:
         digests = tuple(run.digest for run in result.runs)
         copied = (result.key, digests, "" if all(digests) else result.path)
         if copied in found:
-            note = f"the same logs lie in {result.path}, too: counted once"
+            note = f"the same logs lie in {printable(result.path)}, too: counted once"
             first = found[copied]
             found[copied] = replace(first, problems=(*first.problems, note))
         else:
@@ -144,7 +145,7 @@ def entry_named(name: str, *places: Sequence[BenchmarkResult]) -> BenchmarkResul
 
 
 def _named(name: str, results: Sequence[BenchmarkResult]) -> list[BenchmarkResult]:
-    exact = [result for result in results if name in (describe(result), str(result.path))]
+    exact = [result for result in results if name in (describe(result), printable(result.path))]
     return exact or [result for result in results if _is_part(name, result)]
 
 

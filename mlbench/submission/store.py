@@ -17,7 +17,7 @@ from mlbench.runlog import TOKEN
 from mlbench.runlog.read import read_log
 from mlbench.submission import Entry, EntryKey
 from mlbench.submission.read import read_description
-from mlbench.vocabulary import UNVERIFIED
+from mlbench.vocabulary import UNVERIFIED, printable
 
 _RUN_LOG = re.compile(r"result_.*\.txt")
 _OUR_LOG = re.compile(r"result_(\d+)\.txt")
@@ -150,12 +150,12 @@ def read_entry(folder: Path, note: str | None = None) -> Entry:
         benchmark, reason = _stated_benchmark(logs)
         notes.append(f"logs lie in the folder of the system: {reason}")
     return Entry(
-        key=EntryKey(_round(submitter), submitter.name, system, benchmark),
+        key=EntryKey(_round(submitter), *map(printable, (submitter.name, system, benchmark))),
         folder=folder,
         description=read_description(submitter / "systems" / f"{system}.json"),
         logs=tuple(logs),
         scaling_factor=factor,
-        notes=(*([note] if note else []), *notes, *_odd_files(folder, logs)),
+        notes=tuple(map(printable, filter(None, (note, *notes, *_odd_files(folder, logs))))),
     )
 
 

@@ -1,6 +1,7 @@
 """``mlbench compare`` as it is typed."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,26 @@ def test_a_broken_description_costs_its_fields_and_not_the_row(
     found = {row["system"]: row for row in rows(capsys, *words[1:])}
     assert found["fast"]["minutes"] == pytest.approx(1.0, rel=1e-3)
     assert found["fast"]["num_accelerators"] is None
+
+
+FORMS = ("--json", "--csv", "--markdown", "--html")
+
+
+def test_names_that_are_no_utf8_are_shown_in_every_format(tmp_path: Path) -> None:
+    system = os.fsdecode(b"sys\xfe")
+    folder = write_entry(
+        tmp_path / os.fsdecode(b"sub\xff"),
+        [run_log(60.0 + n, seed=n) for n in range(10)],
+        system=system,
+        description={"framework": "\ud800", "accelerator_model_name": "<b>"},
+    )
+    (folder / "result_9.txt").rename(folder / os.fsdecode(b"result_\xff.txt"))
+    targets = [(form, tmp_path / f"board{form}") for form in FORMS]
+    words = [str(word) for pair in targets for word in pair]
+    assert code_of("compare", tmp_path, *words, "--plots", tmp_path / "plots", "--check") == 0
+    for _, target in targets:
+        assert "sys?" in target.read_text("utf-8")
+    assert len(list((tmp_path / "plots").glob("*.svg"))) >= 2
 
 
 def test_an_unknown_benchmark_is_listed_as_unknown(

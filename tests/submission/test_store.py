@@ -241,7 +241,8 @@ def test_a_name_that_is_not_utf8_is_found_and_scored(tmp_path: Path) -> None:
     folder = write_entry(tmp_path, [run_log()], system=name)
     (folder / "result_0.txt").rename(folder / os.fsdecode(b"result_\xff.txt"))
     (entry,) = find_entries([tmp_path])
-    assert entry.key.system == name
+    assert entry.key.system == "caf?"
+    assert entry.folder == folder
     assert scored_entry(entry).minutes == 1.0
 
 
