@@ -30,7 +30,7 @@ def main() -> None:
     found = [result for folder in folders for result in bert_results(folder)]
     results = list(complete(without_copies(found)))
     results.sort(key=lambda result: (_order(result.key.round), describe(result)))
-    verdicts = check_rules(results, "", _say)
+    verdicts = check_rules(results, _say)
     rows = []
     for result in results:
         verdict = verdicts.get(result.path)

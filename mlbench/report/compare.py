@@ -20,9 +20,6 @@ from mlbench.vocabulary import printable
 Say = Callable[[str, int, int], None]
 """Told what is being done, and how many of how many are."""
 
-_DEFAULT_RULESET = "5.0.0"
-"""The newest that knows BERT: what our own runs are made for."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -67,7 +64,7 @@ def compare_paths(request: Request, say: Say) -> Report:
     verdicts = _published_verdicts(rows)
     if request.check:
         at_hand = [result for result in chosen if result.path not in verdicts]
-        verdicts |= check_rules(at_hand, _DEFAULT_RULESET, partial(say, "checking logs"))
+        verdicts |= check_rules(at_hand, partial(say, "checking logs"))
     return leaderboard_report(
         board,
         [*map(printable, request.paths), *(f"published {name}" for name in wanted)],

@@ -16,7 +16,6 @@ from mlbench.score import BenchmarkResult, RunResult
 from mlbench.score.cache import ResultCache, default_file
 from mlbench.score.entry import score_entry
 from mlbench.score.run import SCORED_KEYS, score_run
-from mlbench.submission import Entry
 from mlbench.submission.store import find_entries
 from mlbench.vocabulary import printable
 
@@ -116,8 +115,3 @@ def _digested(log: Path, digest: xxhash.xxh3_128) -> Iterator[bytes]:
     for part in read_parts(log):
         digest.update(part)
         yield part
-
-
-def describe_entry(entry: Entry) -> str:
-    """Return the place of an entry in words."""
-    return f"{entry.key.submitter}/{entry.key.system}/{entry.key.benchmark}"
